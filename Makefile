@@ -1,0 +1,31 @@
+# Every target makes .venv and installs what it needs by itself.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench-kernels clean
+
+demo: $(READY)
+	$(BIN)/python examples/demo.py
+
+test: $(READY)
+	$(BIN)/pytest -n 2 --cov --cov-report=term
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench-kernels: $(READY)
+	$(BIN)/python benchmarks/kernels.py
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

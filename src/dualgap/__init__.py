@@ -1,0 +1,21 @@
+"""Linear models with a proof: every fit comes with a bound on how far it is from the best one."""
+
+from dualgap import losses, methods, penalties, samplings
+from dualgap.certificate import Certificate, certify
+from dualgap.problem import Problem
+from dualgap.solution import Solution
+from dualgap.solve import solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "Problem",
+    "Solution",
+    "certify",
+    "losses",
+    "methods",
+    "penalties",
+    "samplings",
+    "solve",
+]

@@ -1,0 +1,134 @@
+"""How plain Python becomes machine code: the only file that knows Numba's internals.
+
+``generic``  a rule such as ``value(loss, z, y)`` that runs the method of that name of its first
+             argument, in plain Python and, with static dispatch, inside kernels. A loss, penalty
+             or matrix is a ``NamedTuple`` whose methods are its rules; no registration needed.
+``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
+             itself; ours is also keyed by the sources of this package and of every user-written
+             class in the signature, so an edited rule never meets a stale kernel.
+``helper``   a small scalar function that rules call.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import platformdirs
+from numba.core import caching, types
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
+_FASTMATH = {"reassoc", "contract", "nsz"}
+
+
+def generic(stub: F) -> F:
+    """Make a function that dispatches to the method of the same name of its first argument."""
+    name = stub.__name__
+
+    @functools.wraps(stub)
+    def call(obj: Any, *args: Any) -> Any:
+        return getattr(type(obj), name)(obj, *args)
+
+    del call.__wrapped__  # Numba would compile the empty stub
+
+    @overload(call, strict=False)
+    def choose(obj, *args):
+        return getattr(getattr(obj, "instance_class", None), name, None)
+
+    return call
+
+
+def helper(function: F) -> F:
+    """Compile a scalar function for use inside rules and kernels."""
+    return numba.njit(nogil=True)(function)
+
+
+def kernel(function: F) -> F:
+    """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
+    compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    if isinstance(compiled, numba.core.dispatcher.Dispatcher):
+        compiled._cache = _cache_for(function)
+    return compiled
+
+
+def package_hash() -> str:
+    """A fingerprint of every source file of the package."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A writable folder for compiled kernels, named after the sources they were made from."""
+    own = numba.config.CACHE_DIR
+    candidates = [own] if own else [platformdirs.user_cache_dir("dualgap"), tempfile.gettempdir()]
+    for base in candidates:
+        folder = Path(base) / f"kernels-{package_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="dualgap-kernels-"))
+
+
+def _cache_for(function: Callable[..., Any]) -> _KernelCache:
+    # Numba reads its cache folder from the configuration at this moment only.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = os.fspath(cache_folder())
+    try:
+        return _KernelCache(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+class _KernelCache(caching.FunctionCache):
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        stamps = tuple(_source_stamp(cls) for cls in _outside_classes(sig))
+        return (*super()._index_key(sig, codegen), stamps)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super()._load_overload(sig, target_context) if _importable(sig) else None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if _importable(sig):
+            super()._save_overload(sig, data)
+
+
+def _outside_classes(sig: Any) -> Iterator[type]:
+    """The NamedTuple classes in a signature that do not belong to this package."""
+    for item in sig:
+        if isinstance(item, types.BaseNamedTuple):
+            cls = item.instance_class
+            if not cls.__module__.startswith(__package__ + "."):
+                yield cls
+            yield from _outside_classes(item.types)
+
+
+def _importable(sig: Any) -> bool:
+    # A class of a script or of a function body is another object in the next process.
+    return all(
+        cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
+        for cls in _outside_classes(sig)
+    )
+
+
+def _source_stamp(cls: type) -> str:
+    source = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    content = Path(source).read_bytes() if source else b""
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,127 @@
+"""The rules that losses, penalties and matrices answer; each is a method of the same name.
+
+Notation as in docs/design.md: ``z`` = x·w, ``a`` a dual variable, ``u`` = entry of (1/λ) Σ c a x,
+``q`` a curvature, ``y`` a target, ``j`` a feature.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dualgap._compile import generic
+
+# --- losses and penalties -------------------------------------------------------------------------
+
+
+@generic
+def value(obj: Any, at: float, which: Any) -> float:
+    """Loss: φ(z; y). Penalty: g_j(w), infinite outside its constraint."""
+    raise TypeError
+
+
+@generic
+def conj(obj: Any, at: float, which: Any) -> float:
+    """Loss: φ*(−a; y). Penalty: g_j*(u). Infinite outside the domain."""
+    raise TypeError
+
+
+# --- losses ---------------------------------------------------------------------------------------
+
+
+@generic
+def slope(loss: Any, z: float, y: float) -> float:
+    """φ'(z; y), or any subgradient at a kink."""
+    raise TypeError
+
+
+@generic
+def curvature(loss: Any, z: float, y: float) -> float:
+    """φ''(z; y), or 0 where it does not exist."""
+    raise TypeError
+
+
+@generic
+def project(loss: Any, a: float, y: float) -> float:
+    """The point of the domain of φ*(−·; y) nearest to ``a``."""
+    raise TypeError
+
+
+@generic
+def dual_step(loss: Any, a: float, z: float, q: float, y: float) -> float:
+    """The b that maximises −φ*(−b; y) − z·b − (q/2)(b − a)²; for q = 0 the one nearest to ``a``."""
+    raise TypeError
+
+
+# --- penalties ------------------------------------------------------------------------------------
+
+
+@generic
+def conj_slope(penalty: Any, u: float, near: float, j: int) -> float:
+    """The w that maximises u·w − g_j(w), the one nearest to ``near``; ±inf outside the domain."""
+    raise TypeError
+
+
+@generic
+def prox(penalty: Any, u: float, t: float, j: int) -> float:
+    """The w that minimises ½(w − u)² + t·g_j(w)."""
+    raise TypeError
+
+
+@generic
+def domain(penalty: Any, j: int) -> tuple[float, float]:
+    """The closed interval on which g_j* is finite."""
+    raise TypeError
+
+
+@generic
+def strength(penalty: Any, j: int) -> float:
+    """The largest μ for which g_j(w) − (μ/2)w² is convex."""
+    raise TypeError
+
+
+# --- matrices, seen coordinate by coordinate ------------------------------------------------------
+
+
+@generic
+def span(matrix: Any, i: int) -> tuple[int, int]:
+    """The range of positions at which coordinate ``i`` stores its entries."""
+    raise TypeError
+
+
+@generic
+def place(matrix: Any, i: int, t: int) -> int:
+    """The index inside the coordinate's vector of the entry at position ``t``."""
+    raise TypeError
+
+
+@generic
+def entry(matrix: Any, i: int, t: int) -> float:
+    """The entry at position ``t``."""
+    raise TypeError
+
+
+# --- the two halves of the template  min F(v) + Σ G_i(x_i),  v = Σ_i scale_i x_i A_i --------------
+
+
+@generic
+def gradient(smooth: Any, k: int, v: float) -> float:
+    """F_k'(v)."""
+    raise TypeError
+
+
+@generic
+def hessian(smooth: Any, k: int, v: float) -> float:
+    """F_k''(v)."""
+    raise TypeError
+
+
+@generic
+def quadratic_bound(smooth: Any) -> bool:
+    """Whether one step with the curvature bound is the coordinate step; else Newton steps are."""
+    raise TypeError
+
+
+@generic
+def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
+    """The s that minimises g·s + (q/2)(s − x)² + G_i(s)."""
+    raise TypeError

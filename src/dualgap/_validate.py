@@ -1,0 +1,63 @@
+"""Checks of what a user passes; each message names the argument and says what would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+# Beyond these sizes squares overflow or vanish in float64.
+LARGEST, SMALLEST = 1e150, 1e-150
+
+
+def finite_vector(value: Any, name: str, length: int) -> Floats:
+    """A contiguous float64 vector of a given length without NaN or infinity."""
+    vector = real_array(value, name)
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not shape {vector.shape}")
+    if len(vector) != length:
+        raise ValueError(f"{name} has {len(vector)} entries where {length} are needed")
+    vector = np.ascontiguousarray(vector, dtype=np.float64)
+    if not np.isfinite(vector).all():
+        where = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise ValueError(f"{name}[{where}] is {vector[where]}: remove or fill in such entries")
+    return vector
+
+
+def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """An array of real numbers, of any real dtype."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, not {array.dtype}")
+    return array
+
+
+def number(
+    value: Any, name: str, low: float, high: float = np.inf, *, open_low: bool = False
+) -> float:
+    """A float in an interval; ``open_low`` leaves its lower end out."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, not {value!r}") from None
+    if not (low < result <= high or (result == low and not open_low)):
+        sign = ">" if open_low else ">="
+        upper = "" if high == np.inf else f" and <= {high:g}"
+        raise ValueError(f"{name} must be {sign} {low:g}{upper}, not {result}")
+    return result
+
+
+def whole(value: Any, name: str, low: int) -> int:
+    """An integer of at least ``low``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be a whole number, not {value!r}")
+    if value < low:
+        raise ValueError(f"{name} must be at least {low}, not {value}")
+    return int(value)

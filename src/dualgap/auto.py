@@ -1,0 +1,56 @@
+"""From what a user asks for to a method; for "auto", which one and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dualgap import samplings
+from dualgap.methods import METHODS, Method, suitable
+from dualgap.problem import Problem
+from dualgap.samplings.base import Sampling
+from dualgap.steps.views import lacks_for_dual, lacks_for_primal, preferred_view
+
+
+def choose(problem: Problem) -> tuple[str, Method]:
+    """A name with the reason in words, and the method."""
+    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
+    if dual and primal:
+        return f"auto (prox-point, since {dual} and {primal})", METHODS["prox-point"]
+    name = "cd-gap-per-epoch"
+    if dual or primal:
+        reason = f"{preferred_view(problem)} view, since {dual or primal}"
+    else:
+        fewer = "samples" if problem.n < problem.d else "features"
+        reason = f"{preferred_view(problem)} view, since there are fewer {fewer}"
+    return f"auto ({name} in the {reason})", METHODS[name]
+
+
+def resolve(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[str, Method]:
+    """The method that a user asked for, with a description; refuses in words."""
+    name, chosen = _look_up(method, sampling, problem)
+    if sampling is not None:
+        if not isinstance(sampling, Sampling):
+            raise ValueError(f"sampling must be a dualgap.samplings object, not {sampling!r}")
+        name = f"{name} with {sampling!r}"
+        chosen = Method(chosen.step, sampling, needs=chosen.needs)
+    refusal = chosen.refusal(problem)
+    if refusal:
+        others = suitable(problem)
+        hint = f"; method={others[0]!r} would work" if others else ""
+        raise ValueError(f"{name} cannot solve this problem: {refusal}{hint}")
+    return (
+        f"{name}: {chosen.step.describe(problem)}, {type(chosen.sampling).__name__} sampling",
+        chosen,
+    )
+
+
+def _look_up(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[str, Method]:
+    if isinstance(method, Method):
+        return "custom", method
+    if hasattr(method, "start"):
+        return type(method).__name__, Method(method, sampling or samplings.GapPerEpoch())
+    if method == "auto":
+        return choose(problem)
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} is unknown; known are auto, {', '.join(METHODS)}")
+    return method, METHODS[method]

@@ -1,0 +1,6 @@
+"""Storage: the only place that knows how X lies in memory."""
+
+from dualgap.linalg.dense import Dense
+from dualgap.linalg.sparse import Sparse
+
+__all__ = ["Dense", "Sparse"]

@@ -1,0 +1,25 @@
+"""A dense matrix, one coordinate per row; any strides, so that a transpose is free."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Dense(NamedTuple):
+    """Coordinate i is ``data[i]``."""
+
+    data: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, width = self.data.shape
+        return rows, width
+
+    def span(self, i):
+        return 0, self.data.shape[1]
+
+    def place(self, i, t):
+        return t
+
+    def entry(self, i, t):
+        return self.data[i, t]

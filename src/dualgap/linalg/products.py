@@ -1,0 +1,66 @@
+"""The passes over a matrix that are not coordinate steps. Each reads every entry once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._compile import kernel
+from dualgap._rules import entry, place, span
+
+
+@kernel
+def gather(matrix: Any, vector: Any, out: Any) -> None:
+    """out_i = A_i · vector."""
+    for i in range(len(out)):
+        total = 0.0
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            total += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        out[i] = total
+
+
+@kernel
+def scatter(matrix: Any, weights: Any, out: Any) -> None:
+    """out = Σ_i weights_i A_i."""
+    out[:] = 0.0
+    for i in range(len(weights)):
+        weight = weights[i]
+        if weight != 0.0:
+            start, stop = span(matrix, i)
+            for t in range(start, stop):
+                out[place(matrix, i, t)] += weight * entry(matrix, i, t)
+
+
+@kernel
+def weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
+    """out_i = Σ_k weights_k A_ik²."""
+    for i in range(len(out)):
+        total = 0.0
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            x = np.float64(entry(matrix, i, t))
+            total += weights[place(matrix, i, t)] * x * x
+        out[i] = total
+
+
+@kernel
+def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any) -> float:
+    """Squared norms and numbers of entries of both sides; returns the largest |entry| or NaN."""
+    largest = 0.0
+    total = 0.0
+    for i in range(len(own)):
+        start, stop = span(matrix, i)
+        own_count[i] = stop - start
+        square = 0.0
+        for t in range(start, stop):
+            x = np.float64(entry(matrix, i, t))
+            k = place(matrix, i, t)
+            largest = max(largest, abs(x))
+            total += x
+            square += x * x
+            other[k] += x * x
+            other_count[k] += 1.0
+        own[i] = square
+    return largest if np.isfinite(total) else np.nan

@@ -1,0 +1,120 @@
+"""From what a user has (NumPy, SciPy, memory maps) to what kernels read, without copying.
+
+A copy is made only where a kernel could not read the array: integers and unusual floats, unaligned
+or foreign-endian data, sparse formats other than CSR and CSC, duplicate or unsorted entries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dualgap._validate import real_array
+from dualgap.linalg.dense import Dense
+from dualgap.linalg.sparse import Sparse
+
+Matrix = Dense | Sparse
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sp.issparse(X))
+
+
+def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A view that kernels cannot write to; also gives each kernel a single signature."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def as_data(X: Any) -> Any:
+    """X as a float32 or float64 array, CSR or CSC matrix; refuses anything else."""
+    if is_sparse(X):
+        return _as_compressed(X)
+    array = real_array(X, "X")
+    if array.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions (samples, features), not shape {array.shape}"
+            + ("; use X.reshape(-1, 1) for a single feature" if array.ndim == 1 else "")
+        )
+    _refuse_empty(array.shape)
+    return _as_float(array)
+
+
+def rows(X: Any) -> Matrix:
+    """The coordinate-major view of the rows of what ``as_data`` returned."""
+    if is_sparse(X):
+        X = X.tocsr()  # X itself when it is one
+        return _sparse(X, X.shape[1])
+    return Dense(read_only(X if _row_major(X) else np.ascontiguousarray(X)))
+
+
+def columns(X: Any) -> Matrix:
+    """The coordinate-major view of the columns of what ``as_data`` returned."""
+    if is_sparse(X):
+        X = X.tocsc()
+        return _sparse(X, X.shape[0])
+    return Dense(read_only(X.T if _row_major(X.T) else np.ascontiguousarray(X.T)))
+
+
+def _row_major(X: np.ndarray[Any, Any]) -> bool:
+    # Reading a memory map against its order is slow, but copying it may not fit into memory.
+    return X.flags.c_contiguous or isinstance(X, np.memmap)
+
+
+def _as_float(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+        narrow = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+        return array.astype(np.float32 if narrow else np.float64)
+    return array if array.flags.aligned else array.copy()
+
+
+def _as_compressed(X: Any) -> Any:
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions (samples, features), not shape {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, not {X.dtype}")
+    _refuse_empty(X.shape)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    _refuse_broken(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    data = _as_float(X.data)
+    if data is not X.data:
+        X = type(X)((data, X.indices, X.indptr), shape=X.shape)
+    return X
+
+
+def _sparse(X: Any, width: int) -> Sparse:
+    indptr, indices = X.indptr, X.indices
+    if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    indptr, indices, data = map(np.ascontiguousarray, (indptr, indices, X.data))
+    return Sparse(read_only(indptr), read_only(indices), read_only(data), width)
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    if min(shape) == 0:
+        raise ValueError(f"X is empty: {shape[0]} samples and {shape[1]} features")
+
+
+def _refuse_broken(X: Any) -> None:
+    # Kernels trust the index arrays, so a damaged matrix must be caught here.
+    lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+    stored = min(len(X.indices), len(X.data))
+    sound = (
+        len(X.indptr) == lines + 1
+        and X.indptr[0] == 0
+        and X.indptr[-1] <= stored
+        and (np.diff(X.indptr) >= 0).all()
+    )
+    if sound and X.indptr[-1]:
+        used = X.indices[: X.indptr[-1]]
+        sound = used.min() >= 0 and used.max() < width
+    if not sound:
+        raise ValueError("X is a damaged sparse matrix: its index arrays do not fit its shape")

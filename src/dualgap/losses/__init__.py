@@ -1,0 +1,38 @@
+"""Losses φ(z; y). Each is one file: a NamedTuple whose methods are the rules of ``_rules.py``.
+
+Every loss also declares, as attributes:
+
+``targets``    what y must be: "real", "binary" (two values) or "count" (y ≥ 0)
+``gamma``      φ' is (1/gamma)-Lipschitz; 0 when φ is not smooth
+``lipschitz``  |φ'| never exceeds it
+``differentiable``  φ has a derivative everywhere
+``quadratic``  φ is a quadratic, so that a step with its curvature is exact
+"""
+
+from __future__ import annotations
+
+from dualgap.losses.epsilon_insensitive import EpsilonInsensitive
+from dualgap.losses.hinge import Hinge
+from dualgap.losses.huber import Huber
+from dualgap.losses.logistic import Logistic
+from dualgap.losses.poisson import Poisson
+from dualgap.losses.quantile import Quantile
+from dualgap.losses.smoothed_hinge import SmoothedHinge
+from dualgap.losses.squared import Squared
+from dualgap.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from dualgap.losses.squared_hinge import SquaredHinge
+
+REGISTRY = {
+    "squared": Squared,
+    "hinge": Hinge,
+    "smoothed-hinge": SmoothedHinge,
+    "squared-hinge": SquaredHinge,
+    "logistic": Logistic,
+    "huber": Huber,
+    "epsilon-insensitive": EpsilonInsensitive,
+    "squared-epsilon-insensitive": SquaredEpsilonInsensitive,
+    "quantile": Quantile,
+    "poisson": Poisson,
+}
+
+__all__ = [cls.__name__ for cls in REGISTRY.values()]

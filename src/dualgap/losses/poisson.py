@@ -1,0 +1,41 @@
+"""Poisson loss with a log link."""
+
+from __future__ import annotations
+
+import math
+from math import inf
+from typing import NamedTuple
+
+from dualgap._scalar import wright_omega, xlogx
+
+
+class Poisson(NamedTuple):
+    """φ(z; y) = e^z − yz for counts y ≥ 0. Smooth on bounded sets only, so γ = 0."""
+
+    targets = "count"
+    gamma = 0.0
+    lipschitz = inf
+    differentiable = True
+    quadratic = False
+
+    def value(self, z, y):
+        return math.exp(z) - y * z if z < 709.0 else inf
+
+    def slope(self, z, y):
+        return math.exp(min(z, 709.0)) - y
+
+    def curvature(self, z, y):
+        return math.exp(min(z, 709.0))
+
+    def conj(self, a, y):
+        rate = y - a
+        return xlogx(rate) - rate if rate >= 0.0 else inf
+
+    def project(self, a, y):
+        return min(a, y)
+
+    def dual_step(self, a, z, q, y):
+        # The rate s = y − b solves log s + q·s = z + q(y − a); t = q·s turns it into t + log t = x.
+        if q <= 0.0:
+            return y - math.exp(min(z, 709.0))
+        return y - wright_omega(z + q * (y - a) + math.log(q)) / q

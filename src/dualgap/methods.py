@@ -1,0 +1,138 @@
+"""Names for methods: each is a step and a sampling.
+
+``solve`` takes a name, or a ``Method`` of your own: ``Method(Coordinate("dual"), Uniform())``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dualgap import samplings
+from dualgap.penalties import L2
+from dualgap.problem import Problem
+from dualgap.samplings.base import Sampling
+from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.proximal_point import ProximalPoint
+
+
+def _lacks_l2(problem: Problem) -> str | None:
+    return None if isinstance(problem.penalty, L2) else "the penalty is not L2"
+
+
+def _lacks_smooth_loss(problem: Problem) -> str | None:
+    if problem.loss.gamma > 0.0:
+        return None
+    return f"the {type(problem.loss).__name__} loss is not smooth (its slope is not Lipschitz)"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A step × a sampling; ``needs`` are checks of the problem beyond those of the step."""
+
+    step: Any
+    sampling: Sampling
+    about: str = ""
+    paper: str = ""
+    needs: tuple[Any, ...] = ()
+
+    def refusal(self, problem: Problem) -> str | None:
+        """What the problem lacks for this method, in words; None when it lacks nothing."""
+        lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
+        return " and ".join(filter(None, lacks)) or None
+
+
+_DUAL = Coordinate("dual")
+_EITHER = Coordinate("auto")
+_CSIBA = "Csiba, Qu, Richtárik 2015"
+_PEREKRESTENKO = "Perekrestenko, Cevher, Jaggi 2017"
+
+METHODS: dict[str, Method] = {
+    "sdca": Method(
+        _DUAL,
+        samplings.Uniform(),
+        "uniform dual coordinate ascent",
+        "Shalev-Shwartz, Zhang 2013",
+        (_lacks_l2,),
+    ),
+    "prox-sdca": Method(
+        _DUAL,
+        samplings.Uniform(),
+        "SDCA for any strongly convex penalty",
+        "Shalev-Shwartz, Zhang 2012",
+    ),
+    "iprox-sdca": Method(
+        _DUAL,
+        samplings.Importance("smooth"),
+        "Prox-SDCA with fixed importance sampling",
+        "Zhao, Zhang 2014",
+        (_lacks_smooth_loss,),
+    ),
+    "adasdca": Method(
+        _DUAL,
+        samplings.Residue(),
+        "sampling by residue at each step; for study",
+        _CSIBA,
+        (_lacks_smooth_loss,),
+    ),
+    "adasdca+": Method(
+        _DUAL,
+        samplings.ResidueDecay(10.0, "I"),
+        "residues once an epoch, decaying with each visit",
+        _CSIBA,
+        (_lacks_smooth_loss,),
+    ),
+    "adasdca+ii": Method(
+        _DUAL,
+        samplings.ResidueDecay(10.0, "II"),
+        "importance sampling, decaying with each visit",
+        _CSIBA,
+        (_lacks_smooth_loss,),
+    ),
+    "cd-uniform": Method(
+        _EITHER, samplings.Uniform(), "uniform coordinate descent", _PEREKRESTENKO
+    ),
+    "cd-permutation": Method(
+        _EITHER,
+        samplings.Permutation(),
+        "each coordinate once an epoch, as in liblinear",
+        "Hsieh et al. 2008",
+    ),
+    "cd-importance": Method(
+        _EITHER, samplings.Importance("lipschitz"), "fixed importance sampling", _PEREKRESTENKO
+    ),
+    "cd-support": Method(
+        _EITHER,
+        samplings.SupportSet(),
+        "uniform over unresolved coordinates; for study",
+        _PEREKRESTENKO,
+    ),
+    "cd-adaptive": Method(
+        _EITHER, samplings.Adaptive(), "by residue and norm at each step; for study", _PEREKRESTENKO
+    ),
+    "cd-ada-uniform": Method(
+        _EITHER, samplings.AdaUniform(), "mixture of the two above; for study", _PEREKRESTENKO
+    ),
+    "cd-ada-gap": Method(
+        _EITHER, samplings.AdaGap(), "by gap at each step; for study", _PEREKRESTENKO
+    ),
+    "cd-gap-per-epoch": Method(
+        _EITHER,
+        samplings.GapPerEpoch(),
+        "by gap once an epoch: the practical choice",
+        _PEREKRESTENKO,
+    ),
+    "prox-point": Method(
+        ProximalPoint(),
+        samplings.GapPerEpoch(),
+        "for a loss with kinks and a penalty like L1",
+        "Rockafellar 1976",
+    ),
+}
+
+
+def suitable(problem: Problem) -> list[str]:
+    """The names of the methods that accept a problem, the practical ones first."""
+    practical = ["cd-gap-per-epoch", "prox-sdca", "prox-point"]
+    ordered = practical + [name for name in METHODS if name not in practical]
+    return [name for name in ordered if METHODS[name].refusal(problem) is None]

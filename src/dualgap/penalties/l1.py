@@ -1,0 +1,34 @@
+"""L1 penalty."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from dualgap._scalar import soft
+
+
+class L1(NamedTuple):
+    """g(w) = ‖w‖₁."""
+
+    def value(self, w, j):
+        return abs(w)
+
+    def conj(self, u, j):
+        return 0.0 if abs(u) <= 1.0 else inf
+
+    def conj_slope(self, u, near, j):
+        if abs(u) > 1.0:
+            return inf if u > 0.0 else -inf
+        if u == 1.0:
+            return max(near, 0.0)
+        return min(near, 0.0) if u == -1.0 else 0.0
+
+    def prox(self, u, t, j):
+        return soft(u, t)
+
+    def domain(self, j):
+        return -1.0, 1.0
+
+    def strength(self, j):
+        return 0.0

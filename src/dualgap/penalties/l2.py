@@ -1,0 +1,28 @@
+"""L2 penalty."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+
+class L2(NamedTuple):
+    """g(w) = ½‖w‖²."""
+
+    def value(self, w, j):
+        return 0.5 * w * w
+
+    def conj(self, u, j):
+        return 0.5 * u * u
+
+    def conj_slope(self, u, near, j):
+        return u
+
+    def prox(self, u, t, j):
+        return u / (1.0 + t)
+
+    def domain(self, j):
+        return -inf, inf
+
+    def strength(self, j):
+        return 1.0

@@ -1,0 +1,75 @@
+"""Any penalty, with a weight for each feature."""
+
+from __future__ import annotations
+
+import math
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap._rules import conj, conj_slope, domain, prox, strength, value
+from dualgap._validate import real_array
+from dualgap.penalties._check import check_penalty
+
+
+class Weighted(NamedTuple):
+    """g(w) = Σ_j ω_j·base(w_j). ω_j = 0 leaves feature j unpenalised, ω_j = ∞ switches it off.
+
+    A constraint goes outside: ``Box(0, 1, Weighted(L1(), weights))``.
+    """
+
+    base: Any
+    weights: Any
+
+    def checked(self, d: int) -> Weighted:
+        base = check_penalty(self.base, d)
+        if hasattr(base, "low") or isinstance(base, Weighted):
+            raise ValueError(
+                "penalty: put Weighted inside a constraint and use it once, "
+                "as in Box(0, 1, Weighted(L1(), weights))"
+            )
+        weights = real_array(self.weights, "weights").astype(np.float64)
+        if weights.shape != (d,):
+            raise ValueError(f"weights must hold one number for each of the {d} features")
+        if not (weights >= 0.0).all():
+            raise ValueError("weights must be >= 0, not negative or NaN")
+        weights.flags.writeable = False
+        return Weighted(base, weights)
+
+    def value(self, w, j):
+        weight = self.weights[j]
+        if math.isinf(weight):
+            return 0.0 if w == 0.0 else inf
+        return weight * value(self.base, w, j)
+
+    def conj(self, u, j):
+        weight = self.weights[j]
+        if weight == 0.0:
+            return 0.0 if u == 0.0 else inf
+        return 0.0 if math.isinf(weight) else weight * conj(self.base, u / weight, j)
+
+    def conj_slope(self, u, near, j):
+        weight = self.weights[j]
+        if weight == 0.0:
+            return near if u == 0.0 else math.copysign(inf, u)
+        return 0.0 if math.isinf(weight) else conj_slope(self.base, u / weight, near, j)
+
+    def prox(self, u, t, j):
+        weight = self.weights[j]
+        if weight == 0.0 or t == 0.0:
+            return u
+        return 0.0 if math.isinf(weight) else prox(self.base, u, t * weight, j)
+
+    def domain(self, j):
+        weight = self.weights[j]
+        if math.isinf(weight):
+            return -inf, inf
+        if weight == 0.0:
+            return 0.0, 0.0
+        low, high = domain(self.base, j)
+        return weight * low, weight * high
+
+    def strength(self, j):
+        weight = self.weights[j]
+        return weight * strength(self.base, j) if weight < inf else weight

@@ -1,0 +1,53 @@
+"""A progress line: how far the gap has come on its way to the target, on a logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Shows gap, passes and the time left while it is entered; silent unless ``enabled``."""
+
+    def __init__(self, target: float, *, enabled: bool) -> None:
+        self.target = max(target, 1e-300)
+        self.enabled = enabled
+        self.first = math.nan
+        self._bar: Any = None
+
+    def __enter__(self) -> Progress:
+        if self.enabled:
+            # Imported late: it is slow to import and rarely needed.
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
+                BarColumn(),
+                TextColumn("{task.fields[epoch]:.4g} passes, left"),
+                TimeRemainingColumn(),
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(
+                "", total=1.0, gap=math.inf, target=self.target, epoch=0
+            )
+        return self
+
+    def show(self, epoch: float, gap: float) -> None:
+        if self._bar is None:
+            return
+        if not self.first < math.inf and gap > 0.0:
+            self.first = gap
+        done = 1.0
+        if gap > self.target and self.first > self.target:
+            done = math.log(self.first / gap) / math.log(self.first / self.target)
+        self._bar.update(self._task, completed=done, gap=gap, epoch=epoch)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,21 @@
+"""By residue and norm. O(nnz) a step: for study, not for use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.samplings.base import Refresh, Sampling
+from dualgap.steps.views import Scores
+
+
+@dataclass(frozen=True)
+class Adaptive(Sampling):
+    """p_i ∝ |κ_i|·‖a_i‖ (Perekrestenko et al. 2017, (17))."""
+
+    refresh: Refresh = "step"
+
+    def weights(self, scores: Scores) -> Floats:
+        return np.asarray(scores.residue * np.sqrt(scores.curvature))

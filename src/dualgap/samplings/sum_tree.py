@@ -1,0 +1,52 @@
+"""A sum tree ("random counters", Nesterov 2012): draw and change a weight in O(log n).
+
+The leaves hold the weights, each inner node the sum of its two children.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._compile import kernel
+
+# Weights only fall; below this total they are scaled up again, which changes no probability.
+_FAINT = 1e-200
+
+
+@kernel
+def draw_decaying(weights: Any, coins: Any, factor: float) -> Any:
+    """Draw ∝ ``weights``; each drawn weight is divided by ``factor`` before the next draw."""
+    n = len(weights)
+    leaves = 1
+    while leaves < n:
+        leaves *= 2
+    tree = np.zeros(2 * leaves)
+    tree[leaves : leaves + n] = weights / weights.max()
+    _sum_up(tree, leaves)
+    out = np.empty(len(coins), np.int64)
+    for t in range(len(coins)):
+        if tree[1] < _FAINT:
+            tree[leaves:] /= tree[leaves:].max()
+            _sum_up(tree, leaves)
+        rest = coins[t] * tree[1]
+        node = 1
+        while node < leaves:
+            node *= 2
+            # Never into an empty branch, whatever rounding has done to ``rest``.
+            if (rest >= tree[node] and tree[node + 1] > 0.0) or tree[node] <= 0.0:
+                rest -= tree[node]
+                node += 1
+        out[t] = node - leaves
+        tree[node] /= factor
+        while node > 1:
+            node //= 2
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
+    return out
+
+
+@kernel
+def _sum_up(tree: Any, leaves: int) -> None:
+    for node in range(leaves - 1, 0, -1):
+        tree[node] = tree[2 * node] + tree[2 * node + 1]

@@ -1,0 +1,21 @@
+"""Uniform over the coordinates that are not yet optimal. O(nnz) a step: for study, not for use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.samplings.base import Refresh, Sampling
+from dualgap.steps.views import Scores
+
+
+@dataclass(frozen=True)
+class SupportSet(Sampling):
+    """p_i = 1/m where κ_i ≠ 0 (Perekrestenko et al. 2017, (16))."""
+
+    refresh: Refresh = "step"
+
+    def weights(self, scores: Scores) -> Floats:
+        return np.asarray(scores.residue != 0.0, dtype=np.float64)

@@ -1,0 +1,125 @@
+"""What a fit returns: coefficients, dual variables, certificate, history, and a status in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate
+
+
+class Status(str, Enum):
+    """How a run ended. Each member is a sentence."""
+
+    CONVERGED = "Converged: the certified gap is within the target."
+    MAX_EPOCHS = "Stopped at max_epochs before the gap reached the target."
+    MAX_SECONDS = "Stopped at max_seconds before the gap reached the target."
+    INTERRUPTED = "Interrupted: this is the best certified model so far."
+    CALLBACK = "Stopped by the callback: this is the best certified model so far."
+    STALLED = "Stalled: no coordinate can move any further in float64."
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_REMEDY = {
+    Status.MAX_EPOCHS: "Raise max_epochs or tol, scale the features, or try another method.",
+    Status.MAX_SECONDS: "Raise max_seconds or tol, scale the features, or try another method.",
+    Status.STALLED: "Raise tol, or scale the features: rounding errors hide a smaller gap.",
+}
+
+
+class History:
+    """One row per certificate, with named columns: ``history.gap`` or ``history["gap"]``.
+
+    ``epoch``              updates so far / number of coordinates
+    ``updates``            coordinate updates so far
+    ``vector_operations``  dot products and additions with one coordinate's vector, those for the
+                           sampling included
+    ``seconds``            time spent, without the time for certificates that only the record needs
+    ``primal``, ``dual``   best objective and best bound so far
+    ``gap``                primal − dual
+    """
+
+    columns = ("epoch", "updates", "vector_operations", "seconds", "primal", "dual", "gap")
+
+    epoch: Floats
+    updates: Floats
+    vector_operations: Floats
+    seconds: Floats
+    primal: Floats
+    dual: Floats
+    gap: Floats
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, ...]] = []
+
+    def append(self, *row: float) -> None:
+        self._rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, column: str) -> Floats:
+        if column not in self.columns:
+            raise KeyError(f"{column!r} is not one of {', '.join(self.columns)}")
+        at = self.columns.index(column)
+        return np.array([row[at] for row in self._rows])
+
+    def __getattr__(self, name: str) -> Floats:
+        if name in self.columns:
+            return self[name]
+        raise AttributeError(name)
+
+    def to_dict(self) -> dict[str, Floats]:
+        """Columns by name; ``pandas.DataFrame(history.to_dict())`` makes a table."""
+        return {name: self[name] for name in self.columns}
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} rows: {', '.join(self.columns)})"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The result of ``solve``. ``print(solution)`` says how it went in words."""
+
+    coef: Floats = field(repr=False)
+    dual: Floats = field(repr=False)
+    certificate: Certificate
+    history: History
+    status: Status
+    method: str
+    target: float
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def n_iter(self) -> float:
+        """Epochs: passes over the coordinates."""
+        return float(self.history.epoch[-1])
+
+    def __str__(self) -> str:
+        words = f"{self.certificate} after {self.n_iter:.3g} passes. {self.status}"
+        if not self.converged:
+            words += f" Target gap {self.target:.1e}."
+        remedy = _REMEDY.get(self.status)
+        return words if remedy is None else f"{words} {remedy}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON."""
+        return {
+            "coef": self.coef.tolist(),
+            "dual": self.dual.tolist(),
+            "primal": self.certificate.primal,
+            "bound": self.certificate.dual,
+            "gap": self.certificate.gap,
+            "status": str(self.status),
+            "method": self.method,
+            "history": {name: column.tolist() for name, column in self.history.to_dict().items()},
+        }

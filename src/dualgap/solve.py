@@ -1,0 +1,265 @@
+"""The one loop: draw, update, certify, adapt, stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import Floats, number, whole
+from dualgap.auto import resolve
+from dualgap.certificate import Certificate, Pair, certify, evaluate
+from dualgap.problem import Problem
+from dualgap.progress import Progress
+from dualgap.samplings.base import Sampling, checked_weights
+from dualgap.solution import History, Solution, Status
+from dualgap.steps.start import as_start
+
+# Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
+_BLOCK = 20_000_000
+# Epochs without any movement after which rounding, not the method, is what stands still.
+_IDLE = 3
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a callback sees at each certificate."""
+
+    epoch: float
+    seconds: float
+    primal: float
+    dual: float
+    gap: float
+    target: float
+    coef: Floats
+
+
+def solve(
+    problem: Problem,
+    method: Any = "auto",
+    sampling: Sampling | None = None,
+    tol: float = 1e-4,
+    max_epochs: int = 1000,
+    max_seconds: float | None = None,
+    random_state: Any = 0,
+    callback: Callable[[Snapshot], Any] | None = None,
+    progress: bool = False,
+    warm_start: Any = None,
+) -> Solution:
+    """Fit a problem and prove how good the fit is.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str, Method or step, default "auto"
+        A name from ``dualgap.methods.METHODS``; "auto" picks one and says why in
+        ``solution.method``.
+    sampling : Sampling, optional
+        Replaces the method's own.
+    tol : float
+        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients. Scaling y, X
+        or the weights does not change what it means.
+    max_epochs : int
+        An epoch is as many updates as there are coordinates.
+    max_seconds : float, optional
+    random_state : int or numpy Generator
+        The same seed gives the same result, bit for bit.
+    callback : callable, optional
+        Called with a ``Snapshot`` at each certificate; a true result stops the run.
+    progress : bool
+        Show a progress line.
+    warm_start : Solution, (coef, dual) or coef, optional
+
+    Returns
+    -------
+    Solution
+        Also after Ctrl-C: then the best certified model so far.
+    """
+    if not isinstance(problem, Problem):
+        raise ValueError(f"problem must be a dualgap.Problem, not {type(problem).__name__}")
+    tol = number(tol, "tol", 0.0)
+    max_epochs = whole(max_epochs, "max_epochs", 0)
+    limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
+    name, chosen = resolve(method, sampling, problem)
+    run = chosen.step.start(problem, as_start(problem, warm_start))
+    loop = _Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, random_state)
+    with Progress(loop.target, enabled=progress) as loop.progress:
+        status = loop.run_to_the_end()
+    coef, dual = loop.best
+    return Solution(
+        coef=coef,
+        dual=dual,
+        certificate=loop.proof or certify(problem, coef, dual),
+        history=loop.history,
+        status=status,
+        method=name,
+        target=loop.target,
+    )
+
+
+class _Loop:
+    """State of one run."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        run: Any,
+        sampling: Sampling,
+        tol: float,
+        max_epochs: int,
+        max_seconds: float,
+        callback: Callable[[Snapshot], Any] | None,
+        random_state: Any,
+    ) -> None:
+        self.problem, self.run, self.sampling = problem, run, sampling
+        self.target = tol * problem.scale
+        self.max_updates = max_epochs * run.size
+        self.max_seconds = max_seconds
+        self.callback = callback
+        self.rng = np.random.default_rng(random_state)
+        self.history = History()
+        self.progress: Any = None
+        self.updates = self.operations = self.idle = 0
+        self.recording = 0.0  # seconds spent on certificates that only the record needs
+        self.primal, self.dual = np.inf, -np.inf
+        self.best: tuple[Floats, Floats] = (np.zeros(problem.d), np.zeros(problem.n))
+        self.proof: Certificate | None = None
+        self.weights: Floats | None = None
+        self.started = time.perf_counter()
+        self.pair, self.certificate = self._look()
+
+    # --- looking ------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started - self.recording
+
+    def _look(self) -> tuple[Pair, Certificate]:
+        """Evaluate the state, keep the best of both sides, and record it."""
+        began = time.perf_counter()
+        pair = self.run.pair()
+        certificate = evaluate(self.problem, pair)
+        self._keep(pair, certificate)
+        if self.sampling.refresh == "never":
+            self.recording += time.perf_counter() - began
+        self.history.append(
+            self.updates / self.run.size,
+            self.updates,
+            self.operations,
+            self.seconds,
+            self.primal,
+            self.dual,
+            self.gap,
+        )
+        return pair, certificate
+
+    def _keep(self, pair: Pair, certificate: Certificate) -> None:
+        coef, dual = self.best
+        if certificate.primal < self.primal:
+            self.primal, coef = certificate.primal, pair.w
+        if certificate.dual > self.dual:
+            self.dual, dual = certificate.dual, pair.a
+        self.best = coef, dual
+
+    @property
+    def gap(self) -> float:
+        return max(self.primal - self.dual, 0.0)
+
+    # --- deciding -----------------------------------------------------------------------------
+
+    def run_to_the_end(self) -> Status:
+        try:
+            while True:
+                status = self._verdict()
+                if status is not None:
+                    return status
+                self._epoch()
+                self.pair, self.certificate = self._look()
+                self.run.adapt(self.certificate)
+        except KeyboardInterrupt:
+            return Status.INTERRUPTED
+
+    def _verdict(self) -> Status | None:
+        """Whether to stop, and why."""
+        self.progress.show(self.updates / self.run.size, self.gap)
+        if self.gap <= self.target:
+            # What was seen on the way rests on updated vectors; the proof rests on the data.
+            proof = certify(self.problem, *self.best)
+            if proof.gap <= self.target:
+                self.proof = proof
+                return Status.CONVERGED
+            if proof.gap - self.gap >= self.target:
+                return Status.STALLED
+            self.run.refresh()
+        if self.callback is not None and self.callback(self._snapshot()):
+            return Status.CALLBACK
+        if self.idle >= _IDLE:
+            return Status.STALLED
+        if self.updates >= self.max_updates:
+            return Status.MAX_EPOCHS
+        return Status.MAX_SECONDS if self._out_of_time() else None
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() - self.started >= self.max_seconds
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(
+            epoch=self.updates / self.run.size,
+            seconds=self.seconds,
+            primal=self.primal,
+            dual=self.dual,
+            gap=self.gap,
+            target=self.target,
+            coef=self.best[0].copy(),
+        )
+
+    # --- updating -----------------------------------------------------------------------------
+
+    def _epoch(self) -> None:
+        moved = self._steps() if self.sampling.refresh == "step" else self._blocks()
+        self.idle = 0 if moved else self.idle + 1
+
+    def _blocks(self) -> int:
+        """An epoch whose updates are drawn beforehand."""
+        if self.weights is None or self.sampling.refresh == "epoch":
+            self.weights = self._weigh(self.pair, self.certificate)
+        if not self.weights.any():
+            self.idle = _IDLE  # every coordinate is optimal as far as the sampling can see
+            return 0
+        order = self.sampling.draw(self.weights, self.run.size, self.rng)
+        block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
+        total = 0
+        for start in range(0, len(order), block):
+            total += self._advance(order[start : start + block])
+            if self._out_of_time():
+                break
+        return total
+
+    def _steps(self) -> int:
+        """An epoch in which every update looks at all coordinates first."""
+        pair, certificate, total = self.pair, self.certificate, 0
+        for _ in range(self.run.size):
+            weights = self._weigh(pair, certificate)
+            if not weights.any():
+                self.idle = _IDLE
+                break
+            total += self._advance(self.sampling.draw(weights, 1, self.rng))
+            if self._out_of_time():
+                break
+            pair = self.run.pair()
+            certificate = evaluate(self.problem, pair)
+        return total
+
+    def _weigh(self, pair: Pair, certificate: Certificate) -> Floats:
+        if self.sampling.refresh != "never":
+            self.operations += self.run.size
+        return checked_weights(self.sampling, self.run.scores(pair, certificate))
+
+    def _advance(self, order: Any) -> int:
+        moved, operations = self.run.advance(order)
+        self.updates += len(order)
+        self.operations += operations
+        return int(moved)

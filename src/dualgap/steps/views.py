@@ -1,0 +1,273 @@
+"""The two views of a problem as  min F(v) + Σ_i G_i(x_i)  with  v = Σ_i scale_i x_i A_i.
+
+            coordinates      x   v    F                  G_i                 needs
+dual        samples          a   u    λ g*(u)            c_i φ*(−a_i)        g strongly convex
+primal      features         w   z    Σ_i c_i φ(z_i)     λ g_j(w_j)          φ differentiable
+
+(Perekrestenko et al. 2017, problems (A) and (B); docs/design.md has the notation.) A view knows how
+to start, which pair of points its state stands for, and how far each coordinate is from optimal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._compile import kernel
+from dualgap._rules import conj_slope, curvature, dual_step, prox, slope, value
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate, Pair
+from dualgap.linalg import products
+from dualgap.problem import Problem
+
+
+class PenaltyConjugate(NamedTuple):
+    """F of the dual view, per feature and divided by λ; its gradient is w = ∇g*(u)."""
+
+    penalty: Any
+
+    def gradient(self, k, v):
+        return conj_slope(self.penalty, v, 0.0, k)
+
+    def hessian(self, k, v):
+        return 0.0
+
+    def quadratic_bound(self):
+        return True
+
+
+class LossConjugate(NamedTuple):
+    """G of the dual view, divided by c_i."""
+
+    loss: Any
+    y: Any
+
+    def step(self, i, x, g, q):
+        return dual_step(self.loss, x, g, q, self.y[i])
+
+
+class LossSum(NamedTuple):
+    """F of the primal view."""
+
+    loss: Any
+    y: Any
+    c: Any
+    quadratic: bool
+
+    def gradient(self, k, v):
+        return self.c[k] * slope(self.loss, v, self.y[k])
+
+    def hessian(self, k, v):
+        return self.c[k] * curvature(self.loss, v, self.y[k])
+
+    def quadratic_bound(self):
+        return self.quadratic
+
+
+class PenaltyTerms(NamedTuple):
+    """G of the primal view."""
+
+    penalty: Any
+    lam: float
+
+    def step(self, i, x, g, q):
+        if q <= 0.0:  # a feature without entries: the penalty decides
+            return conj_slope(self.penalty, 0.0, x, i)
+        return prox(self.penalty, x - g / q, self.lam / q, i)
+
+
+class Scores(NamedTuple):
+    """What a sampling may look at, per coordinate; the same in both views.
+
+    ``residue``    κ_i ≥ 0: distance of x_i from the maximiser of its part of the gap
+    ``gap``        Γ_i ≥ 0: the coordinate's part of the gap
+    ``curvature``  Lipschitz constant of the derivative of F along x_i: c_i²‖x_i‖²/λ or Σ c x_j²/γ
+    ``strength``   strong convexity of G_i: c_i γ or λ μ_j
+    ``lipschitz``  |x_i| at the optimum cannot exceed it (may be infinite)
+    """
+
+    residue: Floats
+    gap: Floats
+    curvature: Floats
+    strength: Floats
+    lipschitz: Floats
+
+
+@dataclass
+class View:
+    """A problem seen through one kind of coordinates, with the state x and v of a run."""
+
+    problem: Problem
+    matrix: Any
+    smooth: Any
+    separable: Any
+    scale: Floats  # v = Σ scale_i x_i A_i
+    q: Floats  # curvature bound of a coordinate step
+    x: Floats
+    v: Floats
+
+    name = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.x)
+
+    def refresh(self) -> None:
+        """Recompute v from x, so that rounding errors of the updates cannot add up."""
+        products.scatter(self.matrix, self.scale * self.x, self.v)
+
+
+class DualView(View):
+    """Samples as coordinates."""
+
+    name = "dual"
+
+    def __init__(self, problem: Problem, start: Floats | None = None) -> None:
+        with np.errstate(divide="ignore"):
+            smoothness = 1.0 / problem.features.strength
+        q = np.empty(problem.n)
+        products.weighted_squares(problem.rows, smoothness, q)
+        q *= problem.c / problem.lam
+        _refuse_overflow(q)
+        x = np.zeros(problem.n)
+        if start is not None:
+            terms.projections(problem.loss, problem.y, start, x)
+        # A sample that cannot move w is settled at once, in closed form.
+        still = q == 0.0
+        settled = np.empty(problem.n)
+        terms.slopes(problem.loss, problem.y, np.zeros(problem.n), settled)
+        x[still] = settled[still]
+        super().__init__(
+            problem,
+            problem.rows,
+            PenaltyConjugate(problem.penalty),
+            LossConjugate(problem.loss, problem.y),
+            problem.c / problem.lam,
+            q,
+            x,
+            np.empty(problem.d),
+        )
+        self.refresh()
+
+    def pair(self) -> Pair:
+        w, z = np.empty(self.problem.d), np.empty(self.problem.n)
+        terms.conj_slopes(self.problem.penalty, self.v, w)
+        products.gather(self.matrix, w, z)
+        return Pair(w, self.x.copy(), z, self.v.copy())
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        problem = self.problem
+        residue = np.empty(self.size)
+        _residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
+        limit = np.full(self.size, float(problem.loss.lipschitz))
+        strength = problem.c * problem.loss.gamma
+        return Scores(residue, certificate.sample_parts, problem.c * self.q, strength, limit)
+
+
+class PrimalView(View):
+    """Features as coordinates."""
+
+    name = "primal"
+
+    def __init__(self, problem: Problem, start: Floats | None = None) -> None:
+        q = np.full(problem.d, inf)
+        if problem.loss.gamma > 0.0:
+            products.weighted_squares(problem.columns, problem.c / problem.loss.gamma, q)
+            _refuse_overflow(q)
+        q[problem.column_counts == 0.0] = 0.0
+        super().__init__(
+            problem,
+            problem.columns,
+            LossSum(problem.loss, problem.y, problem.c, bool(problem.loss.quadratic)),
+            PenaltyTerms(problem.penalty, problem.lam),
+            np.ones(problem.d),
+            q,
+            (problem.features.origin if start is None else start).copy(),
+            np.empty(problem.n),
+        )
+        self.refresh()
+
+    def pair(self) -> Pair:
+        a, u = np.empty(self.problem.n), np.empty(self.problem.d)
+        terms.slopes(self.problem.loss, self.problem.y, self.v, a)
+        products.gather(self.matrix, self.problem.c * a, u)
+        u /= self.problem.lam
+        return Pair(self.x.copy(), a, self.v.copy(), u)
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        problem = self.problem
+        limit = self._limits(pair, certificate)
+        residue, gap = np.empty((2, self.size))
+        _feature_scores(problem.penalty, problem.lam, pair.w, pair.u, limit, residue, gap)
+        strength = problem.lam * problem.features.strength
+        bound = np.where(np.isfinite(self.q), self.q, problem.column_squares)
+        return Scores(residue, gap, bound, strength, limit)
+
+    def _limits(self, pair: Pair, certificate: Certificate) -> Floats:
+        """B_j ≥ |w_j*|: the "Lipschitzing" of Perekrestenko et al. 2017, section 4.1.
+
+        P(w*) ≤ P(w) leaves λ g_j(w_j*) ≤ P(w) − Σ inf φ =: λ·level. Where g_j grows like r|w_j|
+        that gives B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
+        """
+        problem, facts = self.problem, self.problem.features
+        level = max(certificate.primal - problem.floor, 0.0) / problem.lam
+        growth = np.minimum(facts.high, -facts.low)
+        limit = facts.reach.copy()
+        linear = (growth > 0.0) & np.isfinite(growth)
+        limit[linear] = np.minimum(limit[linear], level / growth[linear])
+        convex = facts.strength > 0.0
+        limit[convex] = np.minimum(limit[convex], np.sqrt(2.0 * level / facts.strength[convex]))
+        # An unpenalised feature has no such bound; the length of a gradient step stands in.
+        free = np.isinf(limit) & (self.q > 0.0)
+        step = np.abs(pair.u[free]) * problem.lam / problem.column_squares[free]
+        limit[free] = np.abs(pair.w[free]) + step
+        return np.maximum(limit, np.abs(pair.w))
+
+
+def lacks_for_dual(problem: Problem) -> str | None:
+    """What keeps the dual view from a problem; None if nothing does."""
+    if problem.features.strength.min() > 0.0:
+        return None
+    return "the penalty is not strongly convex in every feature (L2 or an elastic net would be)"
+
+
+def lacks_for_primal(problem: Problem) -> str | None:
+    """What keeps the primal view from a problem; None if nothing does."""
+    if problem.loss.differentiable:
+        return None
+    return f"the {type(problem.loss).__name__} loss has no derivative at its kink"
+
+
+def preferred_view(problem: Problem) -> str:
+    """The view with fewer coordinates, among those that fit."""
+    if lacks_for_dual(problem):
+        return "primal"
+    return "dual" if lacks_for_primal(problem) or problem.n < problem.d else "primal"
+
+
+def _refuse_overflow(q: Floats) -> None:
+    if not np.isfinite(q).all():
+        raise ValueError(
+            "lam is so small for data of this size that curvatures overflow: rescale X"
+        )
+
+
+@kernel
+def _residues(loss: Any, y: Any, c: Any, z: Any, a: Any, out: Any) -> None:
+    for i in range(len(y)):
+        out[i] = abs(dual_step(loss, a[i], z[i], 0.0, y[i]) - a[i]) if c[i] > 0.0 else 0.0
+
+
+@kernel
+def _feature_scores(
+    penalty: Any, lam: float, w: Any, u: Any, limit: Any, residue: Any, gap: Any
+) -> None:
+    for j in range(len(w)):
+        best = min(max(conj_slope(penalty, u[j], w[j], j), -limit[j]), limit[j])
+        residue[j] = abs(w[j] - best)
+        part = value(penalty, w[j], j) - value(penalty, best, j) + u[j] * (best - w[j])
+        gap[j] = max(lam * part, 0.0)
