@@ -42,7 +42,7 @@ def generic(stub: F) -> F:
     del call.__wrapped__  # Numba would compile the empty stub
 
     @overload(call, strict=False)
-    def choose(obj, *args):
+    def choose(obj: Any, *args: Any) -> Any:
         return getattr(getattr(obj, "instance_class", None), name, None)
 
     return call

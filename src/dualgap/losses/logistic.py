@@ -35,26 +35,18 @@ class Logistic(NamedTuple):
         return y * clip(y * a, 0.0, 1.0)
 
     def dual_step(self, a, z, q, y):
-        # With b = σ(s) the optimality condition is s + q·σ(s) = q·b₀ − yz: increasing in s, with
-        # its root in [r − q, r]. Solving for s keeps b accurate when it is close to 0 or to 1.
+        # With b = σ(s) the optimality condition is f(s) = s + q·σ(s) − r = 0, r = q·b₀ − yz, which
+        # keeps b accurate when it is close to 0 or to 1. f is convex and increasing for s < 0,
+        # concave for s > 0: on the root's side of 0, Newton's method cannot fail.
         b = y * a
         r = q * b - y * z
-        low, high = r - q, r
-        s = math.log(b / (1.0 - b)) if 0.0 < b < 1.0 else r - q * b
-        s = clip(s, low, high)
-        for _ in range(60):
+        below = 0.5 * q > r
+        s = math.log(b / (1.0 - b)) if 0.0 < b < 1.0 else 0.0
+        for _ in range(100):
+            s = min(s, 0.0) if below else max(s, 0.0)
             p = sigmoid(s)
-            excess = s + q * p - r
-            if excess > 0.0:
-                high = s
-            else:
-                low = s
-            move = excess / (1.0 + q * p * (1.0 - p))
-            new = s - move
-            if not low <= new <= high:
-                new = 0.5 * (low + high)
-            if abs(new - s) <= 1e-15 * (1.0 + abs(s)):
-                s = new
+            move = (s + q * p - r) / (1.0 + q * p * (1.0 - p))
+            s -= move
+            if abs(move) <= 1e-15 * (1.0 + abs(s)):
                 break
-            s = new
         return y * sigmoid(s)
