@@ -1,4 +1,4 @@
-"""Independent formulas and optima, written without the library: NumPy for values, cvxpy for optima."""
+"""Formulas and optima written without the library: NumPy for values, cvxpy for optima."""
 
 import cvxpy as cp
 import numpy as np
@@ -115,4 +115,6 @@ def targets(loss, score, rng):
     if kind == "binary":
         labels = np.where(noisy > np.median(noisy), 1.0, -1.0)
         return labels
-    return rng.poisson(np.exp(np.clip(score, -3.0, 2.0))).astype(float) if kind == "count" else noisy
+    return (
+        rng.poisson(np.exp(np.clip(score, -3.0, 2.0))).astype(float) if kind == "count" else noisy
+    )

@@ -6,6 +6,7 @@ the loss and penalty with checked parameters. Nothing here depends on a method.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -88,6 +89,14 @@ class Problem:
         order = 1 if self._by_rows else -1
         self.row_squares, self.column_squares = squares[::order]
         self.row_counts, self.column_counts = counts[::order]
+
+    def with_penalty(self, penalty: Any) -> Problem:
+        """The same data and loss under another penalty; nothing is copied."""
+        other = copy.copy(self)
+        for fact in ("features", "scale"):
+            other.__dict__.pop(fact, None)
+        other.penalty = check_penalty(penalty, self.d)
+        return other
 
     # --- the matrix ---------------------------------------------------------------------------
 

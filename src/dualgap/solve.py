@@ -130,6 +130,7 @@ class _Loop:
         self.weights: Floats | None = None
         self.started = time.perf_counter()
         self.pair, self.certificate = self._look()
+        self._record()
 
     # --- looking ------------------------------------------------------------------------------
 
@@ -138,13 +139,16 @@ class _Loop:
         return time.perf_counter() - self.started - self.recording
 
     def _look(self) -> tuple[Pair, Certificate]:
-        """Evaluate the state, keep the best of both sides, and record it."""
+        """Evaluate the state and keep the best of both sides."""
         began = time.perf_counter()
         pair = self.run.pair()
         certificate = evaluate(self.problem, pair)
         self._keep(pair, certificate)
         if self.sampling.refresh == "never":
             self.recording += time.perf_counter() - began
+        return pair, certificate
+
+    def _record(self) -> None:
         self.history.append(
             self.updates / self.run.size,
             self.updates,
@@ -154,7 +158,6 @@ class _Loop:
             self.dual,
             self.gap,
         )
-        return pair, certificate
 
     def _keep(self, pair: Pair, certificate: Certificate) -> None:
         coef, dual = self.best
@@ -178,7 +181,10 @@ class _Loop:
                     return status
                 self._epoch()
                 self.pair, self.certificate = self._look()
-                self.run.adapt(self.certificate)
+                self._record()
+                if self.run.adapt(self.pair, self.certificate):
+                    self.pair, self.certificate = self._look()
+                    self.idle = 0
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 

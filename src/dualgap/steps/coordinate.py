@@ -165,8 +165,9 @@ class CoordinateRun:
             view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
         )
 
-    def adapt(self, certificate: Certificate) -> None:
-        """Between epochs: nothing changes for a coordinate step."""
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Between epochs: whether the step changed what it minimises; this one never does."""
+        return False
 
     def refresh(self) -> None:
         """Wipe out the rounding errors that the updates have added up."""

@@ -9,20 +9,22 @@ that of the problem itself. For piecewise linear problems the number of outer st
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair, evaluate
+from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.steps.coordinate import CoordinateRun
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView, Scores
 
-_INEXACT = 0.1  # gap of an outer step, relative to its proximal term
+_INEXACT = 0.1  # gap of an outer step, relative to its proximal term ...
+_NEGLIGIBLE = 1e-3  # ... or to the gap of the problem itself, which matters near the end
+_FEW, _MANY = 2, 20  # epochs of an outer step below which ρ is halved, above which it is doubled
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,17 @@ def _default_rho(problem: Problem) -> float:
 
 
 class ProximalPointRun(CoordinateRun):
+    """A run whose view is that of the current outer step."""
+
     def __init__(self, problem: Problem, rho: float, centre: Floats, dual: Floats | None) -> None:
         self.problem = problem
-        self.centre = centre.copy()
-        self.inner = copy.copy(problem)
-        self.inner.__dict__.pop("features", None)
-        self.inner.__dict__.pop("scale", None)
-        self.inner.penalty = Proximal(problem.penalty, rho, self.centre)
+        self._begin(rho, centre, dual)
+
+    def _begin(self, rho: float, centre: Floats, dual: Floats | None) -> None:
+        """Start an outer step from the dual variables of the last one."""
+        penalty = Proximal(self.problem.penalty, rho, storage.read_only(centre))
+        self.inner = self.problem.with_penalty(penalty)
+        self.epochs = 0
         super().__init__(DualView(self.inner, dual))
 
     def pair(self) -> Pair:
@@ -69,10 +75,17 @@ class ProximalPointRun(CoordinateRun):
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         return super().scores(pair, self.inner_certificate)
 
-    def adapt(self, certificate: Certificate) -> None:
-        """Move the centre once the outer step is solved well enough."""
-        pair = super().pair()
-        away = pair.w - self.centre
-        proximal = 0.5 * self.problem.lam * self.inner.penalty.rho * float(away @ away)
-        if self.inner_certificate.gap <= _INEXACT * proximal:
-            self.centre[:] = pair.w
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Once the outer step is solved well enough, move the centre; keep outer steps short."""
+        self.epochs += 1
+        rho, centre = self.inner.penalty.rho, self.inner.penalty.centre
+        away = pair.w - centre
+        proximal = 0.5 * self.problem.lam * rho * float(away @ away)
+        if self.inner_certificate.gap > max(_INEXACT * proximal, _NEGLIGIBLE * certificate.gap):
+            return False
+        if self.epochs <= _FEW:
+            rho *= 0.5
+        elif self.epochs > _MANY:
+            rho *= 2.0
+        self._begin(rho, pair.w, pair.a)
+        return True

@@ -302,7 +302,7 @@ def _check_prox(penalty: Any, u: float, j: int) -> None:
             )
 
 
-# --- both: the compiled rule is the Python rule -----------------------------------------------------
+# --- both: the compiled rule is the Python rule ---------------------------------------------------
 
 
 @kernel
@@ -339,7 +339,7 @@ def _check_compiled(compiled: Any, plain: Any, obj: Any, points: Iterable[tuple[
         )
 
 
-# --- samplings --------------------------------------------------------------------------------------
+# --- samplings ------------------------------------------------------------------------------------
 
 
 def check_sampling(sampling: samplings.Sampling, seed: int = 0) -> None:
@@ -386,7 +386,7 @@ def check_sampling(sampling: samplings.Sampling, seed: int = 0) -> None:
     _holds(np.min(one) >= 0 and np.max(one) < n, "indices are coordinates", one=one)
 
 
-# --- steps ------------------------------------------------------------------------------------------
+# --- steps ----------------------------------------------------------------------------------------
 
 
 def check_step(step: Any, problem: Problem, epochs: int = 5, seed: int = 0) -> None:
