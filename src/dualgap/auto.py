@@ -8,21 +8,22 @@ from dualgap import samplings
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import lacks_for_dual, lacks_for_primal, preferred_view
+from dualgap.steps.views import lacks_for_dual, lacks_for_primal
 
 
 def choose(problem: Problem) -> tuple[str, Method]:
     """A name with the reason in words, and the method."""
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     if dual and primal:
-        return f"auto (prox-point, since {dual} and {primal})", METHODS["prox-point"]
-    name = "cd-gap-per-epoch"
-    if dual or primal:
-        reason = f"{preferred_view(problem)} view, since {dual or primal}"
+        name, reason = "prox-point", f"{dual} and {primal}"
+    elif dual:
+        name, reason = "cd-gap-per-epoch", f"{dual}, which leaves the features as coordinates"
+    elif problem.loss.gamma > 0.0:
+        # By gap a smooth problem is sampled too unevenly: parts fall with the square of residues.
+        name, reason = "adasdca+", "the penalty is strongly convex and the loss smooth"
     else:
-        fewer = "samples" if problem.n < problem.d else "features"
-        reason = f"{preferred_view(problem)} view, since there are fewer {fewer}"
-    return f"auto ({name} in the {reason})", METHODS[name]
+        name, reason = "cd-gap-per-epoch", "the penalty is strongly convex and the loss has kinks"
+    return f"auto ({name}, since {reason})", METHODS[name]
 
 
 def resolve(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[str, Method]:

@@ -71,8 +71,9 @@ def _line_minimum(
     """The value of coordinate i that minimises the objective, and the passes over its entries.
 
     A proximal Newton step always points towards the minimum, so each one tightens a bracket; a step
-    that would leave the bracket goes to its middle. What is returned lies between the start and the
-    minimum, or within a thousandth of the move beyond it: the objective falls.
+    that would leave the bracket, and every other one once it is closed, goes to its middle. What is
+    returned lies between the start and the minimum, or beyond it by so little that the objective
+    falls all the same.
     """
     low, high = -inf, inf
     s = x
@@ -90,19 +91,21 @@ def _line_minimum(
             largest = max(largest, abs(a))
         if largest == 0.0:
             return step(separable, i, x, 0.0, 0.0), trial + 1
-        if q < inf:
-            h = max(h, _FLATTEST * q)  # where the loss is flat, Newton alone would go anywhere
-        new = step(separable, i, s, g, h)
+        flat = h < _FLATTEST * q < inf  # Newton alone would go anywhere
+        new = step(separable, i, s, g, _FLATTEST * q if flat else h)
         reach = _LONGEST / largest if q == inf else inf
         if not abs(new - s) <= reach:  # also when it is not a number
             new = s - reach if g > 0.0 else s + reach
-        if new == s or (s != x and abs(new - s) <= _CLOSE * abs(s - x)):
-            return new, trial + 1
+        beyond = (new > s) != (s > x)
+        if new == s or (s != x and abs(new - s) <= _CLOSE * abs(s - x) and not (beyond and flat)):
+            return s, trial + 1
         if new > s:
             low = s
         else:
             high = s
-        s = new if low < new < high else 0.5 * (low + high)
+        closed = low > -inf and high < inf
+        inside = low < new < high and not (closed and trial % 2)
+        s = new if inside else 0.5 * (low + high)
     return low if x < low else (high if high < x else x), _TRIALS
 
 
