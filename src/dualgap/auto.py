@@ -8,7 +8,7 @@ from dualgap import samplings
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import lacks_for_dual, lacks_for_primal
+from dualgap.steps.views import lacks_for_dual, lacks_for_primal, preferred_view
 
 
 def choose(problem: Problem) -> tuple[str, Method]:
@@ -16,8 +16,8 @@ def choose(problem: Problem) -> tuple[str, Method]:
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     if dual and primal:
         name, reason = "prox-point", f"{dual} and {primal}"
-    elif dual:
-        name, reason = "cd-gap-per-epoch", f"{dual}, which leaves the features as coordinates"
+    elif preferred_view(problem) == "primal":
+        name, reason = "cd-gap-per-epoch", dual or "some features are barely penalised"
     elif problem.loss.gamma > 0.0:
         # By gap a smooth problem is sampled too unevenly: parts fall with the square of residues.
         name, reason = "adasdca+", "the penalty is strongly convex and the loss smooth"

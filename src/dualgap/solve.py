@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from dualgap.steps.start import as_start
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
 _BLOCK = 20_000_000
-# Epochs without any movement after which rounding, not the method, is what stands still.
-_IDLE = 3
+# Epochs, and updates, without any movement after which rounding, not chance, is to blame.
+_IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class _Loop:
             self.run.refresh()
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
-        if self.idle >= _IDLE:
+        if self.idle >= max(_IDLE_EPOCHS * self.run.size, _IDLE_UPDATES):
             return Status.STALLED
         if self.updates >= self.max_updates:
             return Status.MAX_EPOCHS
@@ -225,47 +226,46 @@ class _Loop:
     # --- updating -----------------------------------------------------------------------------
 
     def _epoch(self) -> None:
-        moved = self._steps() if self.sampling.refresh == "step" else self._blocks()
-        self.idle = 0 if moved else self.idle + 1
+        if self.sampling.refresh == "step":
+            self._steps()
+        else:
+            self._blocks()
 
-    def _blocks(self) -> int:
+    def _blocks(self) -> None:
         """An epoch whose updates are drawn beforehand."""
         if self.weights is None or self.sampling.refresh == "epoch":
             self.weights = self._weigh(self.pair, self.certificate)
         if not self.weights.any():
-            self.idle = _IDLE  # every coordinate is optimal as far as the sampling can see
-            return 0
+            self.idle = sys.maxsize  # every coordinate is optimal as far as the sampling can see
+            return
         order = self.sampling.draw(self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
-        total = 0
         for start in range(0, len(order), block):
-            total += self._advance(order[start : start + block])
+            self._advance(order[start : start + block])
             if self._out_of_time():
                 break
-        return total
 
-    def _steps(self) -> int:
+    def _steps(self) -> None:
         """An epoch in which every update looks at all coordinates first."""
-        pair, certificate, total = self.pair, self.certificate, 0
+        pair, certificate = self.pair, self.certificate
         for _ in range(self.run.size):
             weights = self._weigh(pair, certificate)
             if not weights.any():
-                self.idle = _IDLE
+                self.idle = sys.maxsize
                 break
-            total += self._advance(self.sampling.draw(weights, 1, self.rng))
+            self._advance(self.sampling.draw(weights, 1, self.rng))
             if self._out_of_time():
                 break
             pair = self.run.pair()
             certificate = evaluate(self.problem, pair)
-        return total
 
     def _weigh(self, pair: Pair, certificate: Certificate) -> Floats:
         if self.sampling.refresh != "never":
             self.operations += self.run.size
         return checked_weights(self.sampling, self.run.scores(pair, certificate))
 
-    def _advance(self, order: Any) -> int:
+    def _advance(self, order: Any) -> None:
         moved, operations = self.run.advance(order)
         self.updates += len(order)
         self.operations += operations
-        return int(moved)
+        self.idle = 0 if moved else self.idle + len(order)

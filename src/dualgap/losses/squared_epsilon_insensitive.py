@@ -33,7 +33,7 @@ class SquaredEpsilonInsensitive(NamedTuple):
         return soft(z - y, self.epsilon) / self.gamma
 
     def curvature(self, z, y):
-        return 1.0 / self.gamma if abs(y - z) > self.epsilon else 0.0
+        return 1.0 / self.gamma if abs(y - z) >= self.epsilon else 0.0
 
     def conj(self, a, y):
         return a * (0.5 * self.gamma * a - y) + self.epsilon * abs(a)

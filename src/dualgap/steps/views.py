@@ -24,6 +24,8 @@ from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
 from dualgap.problem import Problem
 
+_UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
+
 
 class PenaltyConjugate(NamedTuple):
     """F of the dual view, per feature and divided by λ; its gradient is w = ∇g*(u)."""
@@ -243,9 +245,14 @@ def lacks_for_primal(problem: Problem) -> str | None:
 
 
 def preferred_view(problem: Problem) -> str:
-    """The dual view where it fits: its steps have a closed form for more losses, and with λ of the
-    order of 1/n it needs fewer passes, also when there are far more samples than features."""
-    return "primal" if lacks_for_dual(problem) else "dual"
+    """The view that needs fewer passes, among those that fit."""
+    if lacks_for_dual(problem) or lacks_for_primal(problem):
+        return "primal" if lacks_for_dual(problem) else "dual"
+    # With λ of the order of 1/n the dual view wins, also when there are far more samples than
+    # features. But a barely penalised feature slows down every sample; as a feature, only itself.
+    strength = problem.features.strength[np.isfinite(problem.features.strength)]
+    uneven = strength.size and strength.max() > _UNEVEN * strength.min()
+    return "primal" if uneven else "dual"
 
 
 def _refuse_overflow(q: Floats) -> None:

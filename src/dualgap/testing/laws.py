@@ -279,7 +279,8 @@ def _check_prox(penalty: Any, u: float, j: int) -> None:
         slope = (u - w) / t  # Moreau: a subgradient of g at w
         low, high = penalty.domain(j)
         inside = min(max(slope, low), high)
-        _holds(abs(inside - slope) <= 1e-14 * (abs(u) + abs(w)) / t, "prox moves too far", u=u, t=t)
+        rounding = 1e-14 * (abs(u) + abs(w)) / t  # of the slope
+        _holds(abs(inside - slope) <= rounding, "prox moves too far", u=u, t=t, j=j)
         part = value + penalty.conj(inside, j) - w * inside
         _holds(
             abs(part) <= 1e-9 * (1.0 + abs(value) + abs(w * slope)),
@@ -293,7 +294,7 @@ def _check_prox(penalty: Any, u: float, j: int) -> None:
             quadratic = 0.5 * mu * (other - w) ** 2 if other != w else 0.0
             below = value + slope * (other - w) + quadratic
             _holds(
-                penalty.value(other, j) >= below - _room(below, slope * (other - w)),
+                penalty.value(other, j) >= below - _room(below) - rounding * abs(other - w),
                 "g is less convex than strength says",
                 u=u,
                 t=t,
