@@ -184,7 +184,7 @@ def _named(obj: Any, registry: dict[str, Any], what: str) -> Any:
 def _check_loss(loss: Any) -> Any:
     loss = _named(loss, losses.REGISTRY, "loss")
     missing = [name for name in LOSS_RULES if not callable(getattr(type(loss), name, None))]
-    missing += [name for name in LOSS_CONSTANTS if not hasattr(loss, name)]
+    missing += [name for name in LOSS_CONSTANTS if not hasattr(type(loss), name)]
     if missing or not isinstance(loss, tuple):
         raise ValueError(
             f"loss must be a loss object such as dualgap.losses.Hinge(), not {loss!r}"

@@ -62,7 +62,13 @@ def columns(X: Any) -> Matrix:
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:
     # Reading a memory map against its order is slow, but copying it may not fit into memory.
-    return X.flags.c_contiguous or isinstance(X, np.memmap)
+    return X.flags.c_contiguous or _is_mapped(X)
+
+
+def _is_mapped(array: Any) -> bool:
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
 
 
 def _as_float(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -129,11 +129,11 @@ class DualView(View):
     name = "dual"
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
-        with np.errstate(divide="ignore"):
-            smoothness = 1.0 / problem.features.strength
+        smoothness = 1.0 / problem.features.strength
         q = np.empty(problem.n)
         products.weighted_squares(problem.rows, smoothness, q)
-        q *= problem.c / problem.lam
+        with np.errstate(over="ignore"):
+            q *= problem.c / problem.lam
         _refuse_overflow(q)
         x = np.zeros(problem.n)
         if start is not None:

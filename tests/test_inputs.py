@@ -1,0 +1,175 @@
+"""Bad input gets a ValueError that names the argument; nothing else crashes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dualgap as dg
+from dualgap import losses, penalties
+from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
+
+X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.0]])
+REAL = np.array([1.0, 2.0, 0.5])
+LABELS = np.array([1.0, -1.0, 1.0])
+
+
+def with_entry(value):
+    bad = X.copy()
+    bad[1, 0] = value
+    return bad
+
+
+def broken_csr():
+    matrix = sp.csr_matrix(X)
+    matrix.indices = matrix.indices.copy()
+    matrix.indices[0] = 99
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        (with_entry(np.nan), "X has NaN or infinite"),
+        (with_entry(np.inf), "X has NaN or infinite"),
+        (sp.csr_array(with_entry(np.nan)), "X has NaN or infinite"),
+        (with_entry(1e200), "X has entries of size"),
+        (X * 1e-300, "X has entries of size"),
+        (np.empty((0, 2)), "X is empty"),
+        (np.empty((3, 0)), "X is empty"),
+        (sp.csr_array((3, 0)), "X is empty"),
+        (X[0], "X must have two dimensions"),
+        (X[None], "X must have two dimensions"),
+        ([["a", "b"]] * 3, "X must hold"),
+        ([[None, object()]] * 3, "X must hold"),
+        (X + 1j, "X must hold real numbers"),
+        (sp.csr_array(X + 1j), "X must hold real numbers"),
+        ([[1.0, 2.0], [3.0], [1.0]], "X must hold"),
+        (broken_csr(), "X is a damaged sparse matrix"),
+    ],
+)
+def test_bad_x(bad, says):
+    with pytest.raises(ValueError, match=says):
+        dg.Problem(bad, REAL)
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ([1.0, 2.0], "y has 2 entries where 3 are needed"),
+        ([1.0, np.nan, 2.0], r"y\[1\] is nan"),
+        ([1.0, np.inf, 2.0], r"y\[1\] is inf"),
+        ([[1.0], [2.0], [3.0]], "y must have one dimension"),
+        (["a", "b", "c"], "y must hold"),
+        ([1.0, 2.0, 1e200], "y has entries of size"),
+    ],
+)
+def test_bad_y(bad, says):
+    with pytest.raises(ValueError, match=says):
+        dg.Problem(X, bad)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "smoothed-hinge", "squared-hinge", "logistic"])
+def test_labels_must_have_two_values(loss):
+    with pytest.raises(ValueError, match="y has one class only"):
+        dg.Problem(X, [1.0, 1.0, 1.0], loss)
+    with pytest.raises(ValueError, match="y has 3 different values"):
+        dg.Problem(X, [0.0, 1.0, 2.0], loss)
+    coefficients = []
+    for labels in (LABELS, LABELS > 0, np.where(LABELS > 0, 7, 3)):
+        problem = dg.Problem(X, labels, loss, lam=0.1)
+        assert (problem.y == LABELS).all()
+        coefficients.append(dg.solve(problem).coef)
+    np.testing.assert_array_equal(coefficients[0], coefficients[1])
+    np.testing.assert_array_equal(coefficients[0], coefficients[2])
+
+
+def test_counts_must_not_be_negative():
+    with pytest.raises(ValueError, match="y has negative entries"):
+        dg.Problem(X, [1.0, -1.0, 2.0], "poisson")
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ([1.0, -1.0, 1.0], "sample_weight has negative"),
+        ([0.0, 0.0, 0.0], "sample_weight is zero"),
+        ([1.0, 1.0], "sample_weight has 2 entries"),
+        ([1.0, np.nan, 1.0], "sample_weight"),
+        (["a", "b", "c"], "sample_weight must hold"),
+    ],
+)
+def test_bad_sample_weight(bad, says):
+    with pytest.raises(ValueError, match=says):
+        dg.Problem(X, REAL, sample_weight=bad)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, "much", None])
+def test_bad_lam(bad):
+    with pytest.raises(ValueError, match="lam"):
+        dg.Problem(X, REAL, lam=bad)
+
+
+def test_a_vanishing_lam_is_refused_in_words():
+    with pytest.raises(ValueError, match="lam is so small"):
+        dg.solve(dg.Problem(X * 1e100, REAL, lam=1e-200))
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ("huge", "loss 'huge' is unknown"),
+        (losses.Hinge, "loss must be a loss object"),
+        (L2(), "loss must be a loss object"),
+        (3, "loss must be"),
+        (losses.SmoothedHinge(0.0), "gamma"),
+        (losses.Squared(-1.0), "gamma"),
+        (losses.SquaredHinge(np.nan), "gamma"),
+        (losses.Huber(0.0), "delta"),
+        (losses.EpsilonInsensitive(-0.1), "epsilon"),
+        (losses.SquaredEpsilonInsensitive(0.1, 0.0), "gamma"),
+        (losses.Quantile(1.5), "q must be"),
+        (losses.Quantile("half"), "q must be"),
+    ],
+)
+def test_bad_loss(bad, says):
+    with pytest.raises(ValueError, match=says):
+        dg.Problem(X, LABELS, bad)
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ("l3", "penalty 'l3' is unknown"),
+        (L2, "penalty must be a penalty object"),
+        (losses.Hinge(), "penalty must be"),
+        (None, "penalty must be"),
+        (ElasticNet(1.5), "l1_ratio"),
+        (ElasticNet(-0.1), "l1_ratio"),
+        (Box(2.0, 1.0), "high"),
+        (Box(np.nan, 1.0), "low"),
+        (NonNegative("l1"), "penalty must be"),
+        (Weighted(L1(), [1.0]), "weights must hold one number for each of the 2"),
+        (Weighted(L1(), [1.0, -1.0]), "weights must be >= 0"),
+        (Weighted(L1(), [1.0, np.nan]), "weights must be >= 0"),
+        (Weighted(NonNegative(), [1.0, 1.0]), "inside a constraint"),
+        (NonNegative(Weighted(L1(), [0.0, 1.0])), "bounded on one side only"),
+    ],
+)
+def test_bad_penalty(bad, says):
+    with pytest.raises(ValueError, match=says):
+        dg.Problem(X, REAL, penalty=bad)
+
+
+def test_whole_numbers_are_fine_as_parameters():
+    problem = dg.Problem(X.astype(int), [1, 0, 1], losses.SmoothedHinge(1), Box(-1, 1), lam=1)
+    assert dg.solve(problem).converged
+    assert problem.loss == losses.SmoothedHinge(1.0)
+
+
+@pytest.mark.parametrize("loss", losses.REGISTRY)
+@pytest.mark.parametrize("penalty", penalties.REGISTRY)
+def test_names_stand_for_objects(loss, penalty):
+    problem = dg.Problem(X, np.abs(LABELS - 0.5), loss, penalty)
+    assert problem.loss == losses.REGISTRY[loss]()
+    assert problem.penalty == penalties.REGISTRY[penalty]()
+    assert "3 samples x 2 features" in repr(problem)

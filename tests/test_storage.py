@@ -1,0 +1,140 @@
+"""X of every kind: the same answer, no copy where none is needed, inputs never written to."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dualgap as dg
+from dualgap.linalg import storage
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (40, 7)) * (rng.random((40, 7)) < 0.5)
+    return X.astype(float), np.where(X[:, 0] + rng.standard_normal(40) > 0, 1.0, -1.0)
+
+
+def duplicated(X):
+    """The same matrix with every entry split in two, in no order."""
+    coo = sp.coo_matrix(X)
+    order = np.random.default_rng(0).permutation(2 * coo.nnz)
+    rows, columns = np.tile(coo.row, 2)[order], np.tile(coo.col, 2)[order]
+    values = np.concatenate([0.25 * coo.data, 0.75 * coo.data])[order]
+    by_row = np.argsort(rows, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=X.shape[0]))])
+    return sp.csr_matrix((values[by_row], columns[by_row], indptr), shape=X.shape)
+
+
+def unsorted(X):
+    matrix = sp.csr_matrix(X)
+    for i in range(matrix.shape[0]):
+        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        matrix.indices[part] = matrix.indices[part][::-1].copy()
+        matrix.data[part] = matrix.data[part][::-1].copy()
+    matrix.has_sorted_indices = False
+    return matrix
+
+
+def wide_indices(X):
+    matrix = sp.csr_array(X)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+def frozen(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def frozen_csr(X):
+    matrix = sp.csr_matrix(X)
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False
+    return matrix
+
+
+KINDS = {
+    "fortran": np.asfortranarray,
+    "slice": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "float32": lambda X: X.astype(np.float32),
+    "integers": lambda X: X.astype(np.int8),
+    "big-endian": lambda X: X.astype(">f8"),
+    "list": lambda X: X.tolist(),
+    "read-only": frozen,
+    "csr": sp.csr_matrix,
+    "csr array": sp.csr_array,
+    "csc": sp.csc_matrix,
+    "coo": sp.coo_array,
+    "int64 indices": wide_indices,
+    "float32 csr": lambda X: sp.csr_array(X.astype(np.float32)),
+    "duplicates": duplicated,
+    "unsorted": unsorted,
+    "read-only csr": frozen_csr,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l2"), ("squared", "l1")])
+def test_every_kind_gives_the_same_answer(kind, loss, penalty):
+    X, y = data()
+    expected = dg.solve(dg.Problem(X, y, loss, penalty, 0.05), tol=1e-10, max_epochs=5000)
+    given = KINDS[kind](X)
+    before = given.copy() if hasattr(given, "copy") else None
+    solution = dg.solve(dg.Problem(given, y, loss, penalty, 0.05), tol=1e-10, max_epochs=5000)
+    assert solution.converged
+    np.testing.assert_allclose(solution.coef, expected.coef, atol=1e-4)
+    assert solution.certificate.primal == pytest.approx(expected.certificate.primal, rel=1e-9)
+    if sp.issparse(given):
+        assert (given != before).nnz == 0
+        np.testing.assert_array_equal(given.indices if given.format != "coo" else 0,
+                                      before.indices if given.format != "coo" else 0)  # fmt: skip
+
+
+def test_memory_maps_are_read_in_place(tmp_path):
+    X, y = data()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    problem = dg.Problem(mapped, y, "hinge", lam=0.05)
+    assert np.shares_memory(problem.rows.data, mapped)
+    assert np.shares_memory(problem.columns.data, mapped)
+    assert dg.solve(problem).converged
+    assert dg.solve(dg.Problem(mapped, y, "squared", "l1", 0.05)).converged
+
+
+def test_nothing_is_copied_that_can_be_read_in_place():
+    X, _ = data()
+    for dtype in (np.float32, np.float64):
+        dense = X.astype(dtype)
+        assert np.shares_memory(storage.rows(storage.as_data(dense)).data, dense)
+        fortran = np.asfortranarray(dense)
+        assert np.shares_memory(storage.columns(storage.as_data(fortran)).data, fortran)
+        for make, view in ((sp.csr_array, storage.rows), (sp.csc_array, storage.columns)):
+            matrix = make(dense)
+            seen = view(storage.as_data(matrix))
+            assert np.shares_memory(seen.data, matrix.data)
+            assert np.shares_memory(seen.indices, matrix.indices)
+            assert seen.data.dtype == dtype
+    wide = wide_indices(X)
+    assert np.shares_memory(storage.rows(storage.as_data(wide)).indices, wide.indices)
+
+
+def test_a_problem_never_makes_sparse_data_dense():
+    wide = sp.random_array(
+        (50, 2_000_000), density=1e-6, rng=np.random.default_rng(0), format="csr"
+    )
+    y = np.where(np.arange(50) % 2, 1.0, -1.0)
+    assert dg.solve(dg.Problem(wide, y, "hinge", lam=0.1)).converged
+
+
+def test_float32_data_is_certified_in_float64():
+    X, y = data()
+    X = (X * 1.1).astype(np.float32)
+    narrow = dg.solve(dg.Problem(X, y, "squared", lam=0.05), tol=1e-12)
+    wide = dg.solve(dg.Problem(X.astype(float), y, "squared", lam=0.05), tol=1e-12)
+    assert narrow.coef.dtype == np.float64
+    np.testing.assert_allclose(narrow.coef, wide.coef, rtol=1e-6)
+    exact = np.linalg.solve(
+        X.astype(float).T @ X / 40 + 0.05 * np.eye(7), X.astype(float).T @ y / 40
+    )
+    np.testing.assert_allclose(narrow.coef, exact, atol=1e-5)
