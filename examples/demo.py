@@ -1,0 +1,40 @@
+"""Fit a model, print its proof, and draw how five methods got there: ``make demo``."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+import dualgap as dg
+from dualgap.plots import ConvergenceDisplay
+
+METHODS = ("sdca", "iprox-sdca", "cd-permutation", "adasdca+ii", "adasdca+")
+
+
+def main(picture: Path = Path("demo.png")) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    problem = dg.Problem(X, y, loss="smoothed-hinge", penalty="l2", lam=1 / len(y))
+    print(f"Tumours benign or malignant: {problem.n} samples, {problem.d} features.\n")
+
+    solution = dg.solve(problem, tol=1e-6)
+    print(f"{solution.method}\n{solution}\n")
+    proof = solution.certificate
+    print(f"The coefficients are within {proof.radius:.1e} of the best ones, in Euclidean norm.")
+    decided = abs(X @ solution.coef) > proof.decision_radius(X)
+    print(f"{decided.sum()} of {problem.n} predictions are proven to be those of the best model.\n")
+
+    runs = {}
+    for method in METHODS:
+        runs[method] = dg.solve(problem, method, tol=1e-8, max_epochs=300)
+        print(f"{method:15s} {runs[method].certificate}, {runs[method].n_iter:.0f} passes")
+    mpl.use("Agg")
+    display = ConvergenceDisplay(runs).plot()
+    display.ax_.set_title("Smoothed hinge, L2, breast cancer data")
+    display.figure_.savefig(picture, dpi=150)
+    print(f"\nThe way there: {picture.resolve()}")
+
+
+if __name__ == "__main__":
+    main()
