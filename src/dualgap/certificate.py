@@ -27,7 +27,8 @@ class Certificate:
     ``primal``         the objective P(w)
     ``dual``           no coefficients can have a smaller objective than this
     ``gap``            primal − dual ≥ P(w) − min P ≥ 0
-    ``relative_gap``   gap / P(0), the number that ``tol`` refers to
+    ``scale``          P(0), the objective at zero coefficients
+    ``relative_gap``   gap / scale, the number that ``tol`` refers to
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
     """
@@ -35,10 +36,16 @@ class Certificate:
     primal: float
     dual: float
     gap: float
-    relative_gap: float
+    scale: float
     radius: float | None
     sample_parts: Floats = field(repr=False)
     feature_parts: Floats = field(repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        if self.gap == 0.0:
+            return 0.0
+        return self.gap / self.scale if self.scale > 0.0 else np.inf
 
     def decision_radius(self, X: Any) -> Floats:
         """How far each decision value x·w can be from that of the exact optimum."""
@@ -117,13 +124,12 @@ def evaluate(problem: Problem, pair: Pair, *, rounding: bool = False) -> Certifi
 def _certificate(
     problem: Problem, primal: float, gap: float, sample_parts: Floats, feature_parts: Floats
 ) -> Certificate:
-    scale = problem.scale
     strength = problem.lam * problem.features.strength.min()
     return Certificate(
         primal=primal,
         dual=primal - gap if np.isfinite(primal) else -np.inf,
         gap=gap,
-        relative_gap=gap / scale if scale > 0.0 else (0.0 if gap == 0.0 else np.inf),
+        scale=problem.scale,
         radius=float(np.sqrt(2.0 * gap / strength)) if strength > 0.0 else None,
         sample_parts=sample_parts,
         feature_parts=feature_parts,

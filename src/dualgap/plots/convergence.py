@@ -50,8 +50,7 @@ class ConvergenceDisplay:
 
     def _draw(self, k: int, name: str, x: str) -> Any:
         solution = self.solutions[name]
-        scale = solution.certificate.gap / solution.certificate.relative_gap
-        gap = solution.history.gap / scale
+        gap = solution.history.gap / (solution.certificate.scale or 1.0)
         shown = gap > 0.0  # a logarithm has no place for a gap of zero
         (line,) = self.ax_.plot(
             solution.history[x][shown],
