@@ -18,6 +18,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 bench-kernels: $(READY)
+	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/kernels.py
 
 $(READY): pyproject.toml

@@ -120,6 +120,23 @@ def test_an_edited_loss_of_a_user_neither(tmp_path):
     assert run(code, tmp_path / "cache", path, PYTHONDONTWRITEBYTECODE="1") == "2.5 1"
     file.write_text(source.replace("(2.0 * self.gamma)", "(4.0 * self.gamma)"))
     assert run(code, tmp_path / "cache", path, PYTHONDONTWRITEBYTECODE="1") == "1.25 0"
+    file.unlink()  # a cache that knows classes which are gone does not matter to others
+    plain = code.replace("mine.Squared()", "'squared'").replace(", mine", "")
+    assert run(plain, tmp_path / "cache", path).startswith("2.5")
+
+
+def test_a_damaged_cache_costs_a_compilation_not_a_fit(tmp_path):
+    code = """
+        import numpy as np, dualgap as dg
+        print(dg.certify(dg.Problem(np.eye(2), [1.0, 3.0]), np.zeros(2)).primal)
+    """
+    assert run(code, tmp_path) == "2.5"
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert len(files) > 5
+    for path in files:
+        path.write_bytes(path.read_bytes()[:40])
+    assert run(code, tmp_path) == "2.5"
+    assert run(code, tmp_path) == "2.5"
 
 
 def test_a_loss_defined_in_a_script_works(tmp_path):

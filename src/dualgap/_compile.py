@@ -4,13 +4,14 @@
              argument, in plain Python and, with static dispatch, inside kernels. A loss, penalty
              or matrix is a ``NamedTuple`` whose methods are its rules; no registration needed.
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
-             itself; ours is also keyed by the sources of this package and of every user-written
-             class in the signature, so an edited rule never meets a stale kernel.
+             itself; our folders are named after the sources of this package and of the user's
+             classes in the signature, so an edited rule never meets a stale kernel.
 ``helper``   a small scalar function that rules call.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -57,7 +58,7 @@ def kernel(function: F) -> F:
     """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
     compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
     if isinstance(compiled, numba.core.dispatcher.Dispatcher):
-        compiled._cache = _cache_for(function)
+        compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
     return compiled
 
 
@@ -87,27 +88,46 @@ def cache_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="dualgap-kernels-"))
 
 
-def _cache_for(function: Callable[..., Any]) -> _KernelCache:
+def _cache_in(folder: Path, function: Callable[..., Any], kind: type) -> Any:
     # Numba reads its cache folder from the configuration at this moment only.
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = os.fspath(cache_folder())
+    numba.config.CACHE_DIR = os.fspath(folder)
     try:
-        return _KernelCache(function)
+        return kind(function)
     finally:
         numba.config.CACHE_DIR = before
 
 
 class _KernelCache(caching.FunctionCache):
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        stamps = tuple(_source_stamp(cls) for cls in _outside_classes(sig))
-        return (*super()._index_key(sig, codegen), stamps)
+    """Numba's cache, with a folder of its own for each set of classes from outside the package.
+
+    An index names the classes of its signatures, and can only be read where they can be imported.
+    """
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        return super()._load_overload(sig, target_context) if _importable(sig) else None
+        home = self._home(sig)
+        if home is None:
+            return None
+        try:
+            return caching.FunctionCache._load_overload(home, sig, target_context)
+        except Exception:  # a damaged cache costs a compilation, not a fit
+            home.flush()
+            return None
 
     def _save_overload(self, sig: Any, data: Any) -> None:
-        if _importable(sig):
-            super()._save_overload(sig, data)
+        home = self._home(sig)
+        if home is not None:
+            with contextlib.suppress(OSError):  # a full disk neither
+                caching.FunctionCache._save_overload(home, sig, data)
+
+    def _home(self, sig: Any) -> caching.FunctionCache | None:
+        outside = set(_outside_classes(sig))
+        if not outside:
+            return self
+        if not all(map(_importable, outside)):
+            return None
+        stamp = hashlib.sha256("".join(sorted(map(_stamp, outside))).encode()).hexdigest()[:16]
+        return _cache_in(cache_folder() / stamp, self._py_func, caching.FunctionCache)
 
 
 def _outside_classes(sig: Any) -> Iterator[type]:
@@ -120,15 +140,12 @@ def _outside_classes(sig: Any) -> Iterator[type]:
             yield from _outside_classes(item.types)
 
 
-def _importable(sig: Any) -> bool:
+def _importable(cls: type) -> bool:
     # A class of a script or of a function body is another object in the next process.
-    return all(
-        cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
-        for cls in _outside_classes(sig)
-    )
+    return cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
 
 
-def _source_stamp(cls: type) -> str:
+def _stamp(cls: type) -> str:
     source = getattr(sys.modules.get(cls.__module__), "__file__", None)
     content = Path(source).read_bytes() if source else b""
-    return hashlib.sha256(content).hexdigest()
+    return f"{cls.__module__}.{cls.__qualname__}:{hashlib.sha256(content).hexdigest()};"
