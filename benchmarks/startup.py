@@ -1,6 +1,6 @@
 """What a fresh process waits for: importing, and its first fit with kernels from the cache.
 
-Printed by ``make bench-kernels``. Each figure is the best of several processes, since a busy machine
+Printed by ``make bench-kernels``. Each figure is the best of several processes: a busy machine
 only ever makes them slower.
 """
 

@@ -111,7 +111,14 @@ def test_bad_lam(bad):
 
 def test_a_vanishing_lam_is_refused_in_words():
     with pytest.raises(ValueError, match="lam is so small"):
-        dg.solve(dg.Problem(X * 1e100, REAL, lam=1e-200))
+        dg.solve(dg.Problem(X * 1e100, REAL, lam=1e-140))
+    with pytest.raises(ValueError, match="lam must be"):
+        dg.Problem(X, REAL, lam=1e-200)
+
+
+def test_an_objective_that_overflows_at_the_start_is_refused():
+    with pytest.raises(ValueError, match="objective overflows"):
+        dg.solve(dg.Problem(np.abs(X) * 1e4, REAL, "poisson", Box(1.0, 2.0)))
 
 
 @pytest.mark.parametrize(
@@ -123,6 +130,8 @@ def test_a_vanishing_lam_is_refused_in_words():
         (3, "loss must be"),
         (losses.SmoothedHinge(0.0), "gamma"),
         (losses.Squared(-1.0), "gamma"),
+        (losses.Squared(np.inf), "gamma"),
+        (losses.Squared(1e-320), "gamma"),
         (losses.SquaredHinge(np.nan), "gamma"),
         (losses.Huber(0.0), "delta"),
         (losses.EpsilonInsensitive(-0.1), "epsilon"),
@@ -147,7 +156,10 @@ def test_bad_loss(bad, says):
         (ElasticNet(-0.1), "l1_ratio"),
         (Box(2.0, 1.0), "high"),
         (Box(np.nan, 1.0), "low"),
-        (NonNegative("l1"), "penalty must be"),
+        (Box(np.inf, np.inf), "low"),
+        (Box(-np.inf, -np.inf), "high"),
+        (Box(2.0, 3.0, Box(0.0, 1.0)), "no coefficients at all"),
+        (NonNegative("l7"), "penalty 'l7' is unknown"),
         (Weighted(L1(), [1.0]), "weights must hold one number for each of the 2"),
         (Weighted(L1(), [1.0, -1.0]), "weights must be >= 0"),
         (Weighted(L1(), [1.0, np.nan]), "weights must be >= 0"),
@@ -164,6 +176,7 @@ def test_whole_numbers_are_fine_as_parameters():
     problem = dg.Problem(X.astype(int), [1, 0, 1], losses.SmoothedHinge(1), Box(-1, 1), lam=1)
     assert dg.solve(problem).converged
     assert problem.loss == losses.SmoothedHinge(1.0)
+    assert dg.Problem(X, REAL, penalty=Box(0, 1, "l1")).penalty == Box(0.0, 1.0, L1())
 
 
 @pytest.mark.parametrize("loss", losses.REGISTRY)

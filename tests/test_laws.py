@@ -41,6 +41,7 @@ MORE_PENALTIES = [
 
 MORE_SAMPLINGS = [
     samplings.Importance("lipschitz"),
+    samplings.GapPerEpoch(m=10.0),
     samplings.AdaUniform(0.0),
     samplings.AdaUniform(1.0),
     samplings.ResidueDecay(2.0, "II"),

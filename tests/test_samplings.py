@@ -134,6 +134,7 @@ def test_large_m_is_a_permutation():
     [
         (lambda: samplings.AdaUniform(1.5), "sigma"),
         (lambda: samplings.ResidueDecay(1.0), "m "),
+        (lambda: samplings.GapPerEpoch(m=0.5), "m "),
         (lambda: samplings.ResidueDecay(option="III"), "option"),
         (lambda: samplings.Importance("other"), "kind"),
         (lambda: samplings.Custom(np.ones(3), refresh="daily"), "refresh"),
@@ -158,9 +159,35 @@ def test_bad_custom_weights_are_refused(rule, says):
         dg.solve(problem, sampling=samplings.Custom(rule))
 
 
-def test_importance_refuses_what_it_cannot_bound():
-    X, y = np.eye(4), [1.0, -1.0, 1.0, -1.0]
-    with pytest.raises(ValueError, match="lipschitz"):
-        dg.solve(dg.Problem(X, y, "hinge"), sampling=samplings.Importance("smooth"))
-    with pytest.raises(ValueError, match="smooth"):
-        dg.solve(dg.Problem(X, y, "squared"), sampling=samplings.Importance("lipschitz"))
+@pytest.mark.parametrize(
+    ("loss", "penalty", "sampling", "says"),
+    [
+        ("hinge", "l2", samplings.Importance("smooth"), "loss is not smooth"),
+        ("squared", "l2", samplings.Importance("lipschitz"), "has no bound"),
+        ("logistic", "l1", samplings.ResidueDecay(option="II"), "not strongly convex"),
+    ],
+)
+def test_importance_refuses_what_it_cannot_bound(loss, penalty, sampling, says):
+    problem = dg.Problem(np.eye(4), [1.0, -1.0, 1.0, -1.0], loss, penalty)
+    with pytest.raises(ValueError, match=says):
+        dg.solve(problem, sampling=sampling)
+
+
+@pytest.mark.parametrize("size", [1e308, 5e-324])
+def test_extreme_weights_stay_inside(size):
+    problem = dg.Problem(np.eye(12), np.arange(12.0), lam=0.1)
+    for refresh in ("step", "epoch"):
+        sampling = samplings.Custom(np.full(12, size), refresh)
+        assert dg.solve(problem, sampling=sampling).converged
+    one = samplings.Custom(np.eye(12)[3] * size, "step")
+    assert (dg.solve(problem, sampling=one).coef != 0).sum() == 1
+    drawn = samplings.Adaptive().draw(np.array([1.0, 1e-300, 0.0]), 1, np.random.default_rng(0))
+    assert drawn[0] == 0
+
+
+def test_decay_around_unresolved_coordinates_ends_early():
+    weights = np.zeros(10_000)
+    weights[[5, 7]] = 1.0, 1e-9
+    drawn = samplings.GapPerEpoch(m=10.0).draw(weights, 10_000, np.random.default_rng(0))
+    assert set(drawn) == {5, 7}
+    assert len(drawn) == 60

@@ -31,9 +31,6 @@ def test_every_method_converges_or_refuses_in_words(name, loss):
             dg.solve(problem, name)
         other = str(error.value).split("method='")[1].split("'")[0]
         assert dg.solve(problem, other, tol=1e-3).converged
-    elif name == "cd-importance" and loss == "squared":
-        with pytest.raises(ValueError, match="iprox-sdca"):
-            dg.solve(problem, name)
     else:
         solution = dg.solve(problem, name, tol=1e-6)
         assert solution.converged, str(solution)
@@ -56,6 +53,7 @@ def test_coordinate_methods_solve_the_lasso(name):
         (make("squared", "l1"), "prox-sdca", "not strongly convex"),
         (make("hinge", "l1"), "cd-uniform", "no derivative"),
         (make("hinge"), Coordinate("primal"), "no derivative"),
+        (make("squared"), "cd-importance", "slope of the Squared loss has no bound"),
     ],
 )
 def test_refusals_name_the_missing_piece_and_a_method_that_works(problem, method, piece):
@@ -210,8 +208,13 @@ def test_warm_starts(loss, penalty):
 def test_a_garbage_warm_start_is_survived():
     problem = make("logistic")
     rng = np.random.default_rng(0)
-    start = (1e3 * rng.standard_normal(6), 1e3 * rng.standard_normal(60))
-    assert dg.solve(problem, tol=1e-6, warm_start=start).converged
+    for size in (1e3, 1e12, 1e200):
+        start = (size * rng.standard_normal(6), size * rng.standard_normal(60))
+        assert dg.solve(problem, tol=1e-6, warm_start=start).converged
+        assert dg.solve(make("squared", "l1"), tol=1e-6, warm_start=start[0]).converged
+        box = make("squared", dg.penalties.Box(0.0, 1.0, dg.penalties.L1()))
+        assert dg.solve(box, tol=1e-6, warm_start=start[0]).converged
+        assert dg.solve(make("poisson", "l1"), tol=1e-6, warm_start=start[0]).converged
     with pytest.raises(ValueError, match="warm_start"):
         dg.solve(problem, warm_start=np.zeros(3))
 
@@ -224,8 +227,11 @@ def test_progress_shows_gap_and_passes(capfd):
 
 
 def test_auto_says_why():
-    assert "adasdca+" in dg.solve(make("logistic")).method
-    assert "kinks" in dg.solve(make("hinge")).method
+    assert "strongly convex" in dg.solve(make("logistic")).method
+    assert "no derivative" in dg.solve(make("hinge")).method
+    assert "dual view" in dg.solve(make("hinge")).method
+    assert "primal view" in dg.solve(make("poisson")).method
+    assert "primal view" in dg.solve(make("squared", lam=1e-9)).method
     assert "primal view" in dg.solve(make("squared", "l1")).method
     assert "prox-point" in dg.solve(make("hinge", "l1")).method
 
@@ -250,7 +256,10 @@ def test_solution_goes_to_json():
         ({"max_seconds": -1}, "max_seconds"),
         ({"method": "newton"}, "method"),
         ({"method": 3}, "method"),
+        ({"method": ["sdca"]}, "method"),
         ({"sampling": "uniform"}, "sampling"),
+        ({"random_state": "abc"}, "random_state"),
+        ({"callback": 3}, "callback"),
     ],
 )
 def test_bad_arguments_are_named(arguments, names):

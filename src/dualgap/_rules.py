@@ -63,7 +63,7 @@ def conj_slope(penalty: Any, u: float, near: float, j: int) -> float:
 
 @generic
 def prox(penalty: Any, u: float, t: float, j: int) -> float:
-    """The w that minimises ½(w − u)² + t·g_j(w)."""
+    """The w that minimises ½(w − u)² + t·g_j(w); for t = 0 the projection on the constraint."""
     raise TypeError
 
 
@@ -100,6 +100,18 @@ def entry(matrix: Any, i: int, t: int) -> float:
     raise TypeError
 
 
+@generic
+def announce(matrix: Any, i: int) -> None:
+    """Ask the caches for what ``fetch`` of coordinate ``i`` will read."""
+    raise TypeError
+
+
+@generic
+def fetch(matrix: Any, i: int) -> None:
+    """Ask the caches for the first entries of coordinate ``i``; the rest follows by itself."""
+    raise TypeError
+
+
 # --- the two halves of the template  min F(v) + Σ G_i(x_i),  v = Σ_i scale_i x_i A_i --------------
 
 
@@ -124,4 +136,10 @@ def quadratic_bound(smooth: Any) -> bool:
 @generic
 def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
     """The s that minimises g·s + (q/2)(s − x)² + G_i(s)."""
+    raise TypeError
+
+
+@generic
+def expect(separable: Any, i: int) -> None:
+    """Ask the caches for what ``step`` of coordinate ``i`` will read."""
     raise TypeError

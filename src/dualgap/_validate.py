@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,3 +62,17 @@ def whole(value: Any, name: str, low: int) -> int:
     if value < low:
         raise ValueError(f"{name} must be at least {low}, not {value}")
     return int(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """A number > 0 whose square neither overflows nor vanishes."""
+    return number(value, name, SMALLEST, LARGEST)
+
+
+def named(obj: Any, registry: Mapping[str, Callable[[], Any]], what: str) -> Any:
+    """An object, or the one that its name stands for."""
+    if not isinstance(obj, str):
+        return obj
+    if obj not in registry:
+        raise ValueError(f"{what} {obj!r} is unknown; known are {', '.join(registry)}")
+    return registry[obj]()

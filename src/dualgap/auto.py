@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap import samplings
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import lacks_for_dual, lacks_for_primal, preferred_view
+from dualgap.steps.views import lacks_for_dual, lacks_for_primal, why_view
 
 
 def choose(problem: Problem) -> tuple[str, Method]:
@@ -16,13 +15,8 @@ def choose(problem: Problem) -> tuple[str, Method]:
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     if dual and primal:
         name, reason = "prox-point", f"{dual} and {primal}"
-    elif preferred_view(problem) == "primal":
-        name, reason = "cd-gap-per-epoch", dual or "some features are barely penalised"
-    elif problem.loss.gamma > 0.0:
-        # By gap a smooth problem is sampled too unevenly: parts fall with the square of residues.
-        name, reason = "adasdca+", "the penalty is strongly convex and the loss smooth"
     else:
-        name, reason = "cd-gap-per-epoch", "the penalty is strongly convex and the loss has kinks"
+        name, reason = "cd-gap-decay", why_view(problem)
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
@@ -49,9 +43,9 @@ def _look_up(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[
     if isinstance(method, Method):
         return "custom", method
     if hasattr(method, "start"):
-        return type(method).__name__, Method(method, sampling or samplings.GapPerEpoch())
+        return type(method).__name__, Method(method, METHODS["cd-gap-decay"].sampling)
     if method == "auto":
         return choose(problem)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method {method!r} is unknown; known are auto, {', '.join(METHODS)}")
     return method, METHODS[method]

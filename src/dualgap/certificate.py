@@ -2,8 +2,8 @@
 
 For any w and any dual point a with a finite D(a),  P(w) − D(a) ≥ P(w) − min P.  The gap is the sum
 of the non-negative parts of ``terms.py``, evaluated on a frozen pair in float64 from the data as
-given, plus a bound on the rounding errors of that evaluation. A dot product of m terms is taken to
-err by at most (2 + √m)·EPS times the norms (Higham and Mary's probabilistic bound).
+given, plus a bound on the rounding errors of that evaluation. The lower bound on min P is D(a) by
+itself, less its own rounding errors: near the optimum it is sharper than P(w) minus the gap.
 """
 
 from __future__ import annotations
@@ -55,13 +55,17 @@ class Certificate:
                 "add an L2 part, for example penalties.ElasticNet(0.99)"
             )
         matrix = storage.rows(storage.as_data(X))
+        if matrix.shape[1] != len(self.feature_parts):
+            raise ValueError(
+                f"X has {matrix.shape[1]} features where {len(self.feature_parts)} are needed"
+            )
         squares = np.empty(matrix.shape[0])
         products.weighted_squares(matrix, np.ones(matrix.shape[1]), squares)
         return np.asarray(self.radius * np.sqrt(squares))
 
     def __str__(self) -> str:
         if not np.isfinite(self.primal):
-            return "objective infinite: the coefficients break the penalty's constraint"
+            return "objective infinite: the coefficients break the constraint or overflow the loss"
         if not np.isfinite(self.dual):
             return f"objective {self.primal:.6g}; no bound on the best possible objective was found"
         digits = 4 + int(max(0.0, -np.log10(max(self.relative_gap, 1e-12))))
@@ -105,68 +109,112 @@ def _from_primal(problem: Problem, w: Floats, z: Floats) -> Pair:
 
 def evaluate(problem: Problem, pair: Pair, *, rounding: bool = False) -> Certificate:
     """The certificate of a pair whose images are given; ``certify`` computes them from the data."""
-    pair = feasible(problem, pair)
-    z_error, u_error = _errors(problem, pair) if rounding else (np.empty(0), np.empty(0))
-    losses, sample_parts = np.empty((2, problem.n))
-    penalties, feature_parts = np.empty((2, problem.d))
-    slack = terms.sample_terms(
-        problem.loss, problem.y, problem.c, pair.z, pair.a, z_error, losses, sample_parts
-    )
-    slack += terms.feature_terms(
-        problem.penalty, problem.lam, pair.w, pair.u, u_error, penalties, feature_parts
-    )
-    primal = float(np.sum(losses) + np.sum(penalties))
-    gap = float(np.sum(sample_parts) + np.sum(feature_parts) + slack)
-    gap = np.inf if np.isnan(gap) or np.isnan(primal) else gap
-    return _certificate(problem, primal, gap, sample_parts, feature_parts)
-
-
-def _certificate(
-    problem: Problem, primal: float, gap: float, sample_parts: Floats, feature_parts: Floats
-) -> Certificate:
-    strength = problem.lam * problem.features.strength.min()
+    with np.errstate(over="ignore", invalid="ignore"):
+        pair, slack = feasible(problem, pair)
+        z_error, u_error = np.empty(0), np.empty(0)
+        if rounding:
+            z_error, u_error = _error_of_z(problem, pair.w), _error_of_u(problem, pair.a)
+        losses, loss_conjs, sample_parts = np.empty((3, problem.n))
+        of_gap, of_dual = terms.sample_terms(
+            problem.loss,
+            problem.y,
+            problem.c,
+            pair.z,
+            pair.a,
+            z_error,
+            losses,
+            loss_conjs,
+            sample_parts,
+        )
+        penalties, penalty_conjs, feature_parts = np.empty((3, problem.d))
+        more_of_gap, more_of_dual = terms.feature_terms(
+            problem.penalty,
+            problem.lam,
+            pair.w,
+            pair.u,
+            u_error,
+            penalties,
+            penalty_conjs,
+            feature_parts,
+        )
+        primal = float(np.sum(losses) + np.sum(penalties))
+        gap = float(np.sum(sample_parts) + np.sum(feature_parts) + of_gap + more_of_gap + slack)
+        dual = -float(np.sum(loss_conjs) + np.sum(penalty_conjs) + of_dual + more_of_dual + slack)
+        strength = problem.lam * problem.features.strength.min()
+    gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
     return Certificate(
-        primal=primal,
-        dual=primal - gap if np.isfinite(primal) else -np.inf,
+        primal=np.inf if np.isnan(primal) else primal,
+        dual=-np.inf if np.isnan(dual) else dual,
         gap=gap,
         scale=problem.scale,
-        radius=float(np.sqrt(2.0 * gap / strength)) if strength > 0.0 else None,
+        radius=_radius(gap, strength),
         sample_parts=sample_parts,
         feature_parts=feature_parts,
     )
 
 
-def feasible(problem: Problem, pair: Pair) -> Pair:
-    """Move the dual point to where g*(u) is finite: balance unpenalised features, then shrink."""
+def _radius(gap: float, strength: float) -> float | None:
+    if strength == 0.0:
+        return None
+    return float(np.sqrt(2.0 * gap / strength)) if gap < np.inf else np.inf
+
+
+def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
+    """Move the dual point to where g*(u) is finite: balance unpenalised features, then shrink.
+
+    Also returns what the balance of unpenalised features, which is never exact, may cost.
+    """
     low, high = problem.features.low, problem.features.high
     free = (low == 0.0) & (high == 0.0)
+    slack = 0.0
     if free.any():
-        a = balance(problem, pair.z, np.flatnonzero(free))
-        pair = pair._replace(a=a, u=problem.average(a))
-        settled = free & (np.abs(pair.u) <= _error_of_u(problem, pair.a))
-        pair.u[settled] = 0.0
-    if not np.isfinite(np.minimum(high, -low)).any():
-        return pair
+        pair, slack = _balanced(problem, pair, np.flatnonzero(free))
+    if not np.isfinite(np.minimum(high, -low)[~free]).any():
+        return pair, slack
     # Shrinking keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
     error = _error_of_u(problem, pair.a)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         room = np.minimum(
             np.where(pair.u + error > high, high / (pair.u + error), 1.0),
             np.where(pair.u - error < low, low / (pair.u - error), 1.0),
         )
     shrink = float(np.min(room[~free], initial=1.0))
-    return pair if shrink == 1.0 else pair._replace(a=pair.a * shrink, u=pair.u * shrink)
+    if shrink == 1.0:
+        return pair, slack
+    return pair._replace(a=pair.a * shrink, u=pair.u * shrink), slack
 
 
-def _errors(problem: Problem, pair: Pair) -> tuple[Floats, Floats]:
-    z_error = _relative(problem.row_counts) * np.sqrt(problem.row_squares) * np.linalg.norm(pair.w)
-    return z_error, _error_of_u(problem, pair.a)
+def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
+    a, reach = balance(problem, pair.z, pair.w, free)
+    u = problem.average(a)
+    error = _error_of_u(problem, a)[free]
+    if np.isinf(reach).any() or (np.abs(u[free]) > error).any():
+        # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
+        return pair._replace(a=np.zeros(problem.n), u=np.zeros(problem.d)), 0.0
+    u[free] = 0.0
+    return pair._replace(a=a, u=u), float(2.0 * problem.lam * np.sum(error * reach))
+
+
+def _error_of_z(problem: Problem, w: Floats) -> Floats:
+    """A bound on the rounding errors of X w."""
+    terms_ = _effective(problem.row_counts, problem.by_rows)
+    return np.asarray(terms_ * terms.EPS * np.sqrt(problem.row_squares) * _norm(w))
 
 
 def _error_of_u(problem: Problem, a: Floats) -> Floats:
-    size = np.linalg.norm(problem.c * a) / problem.lam
-    return np.asarray(_relative(problem.column_counts) * np.sqrt(problem.column_squares) * size)
+    """A bound on the rounding errors of (1/λ) Σ c a x."""
+    terms_ = _effective(problem.column_counts, not problem.by_rows)
+    size = _norm(problem.c * a) / problem.lam
+    return np.asarray(terms_ * terms.EPS * np.sqrt(problem.column_squares) * size)
 
 
-def _relative(counts: Floats) -> Floats:
-    return np.asarray((2.0 + np.sqrt(counts)) * terms.EPS)
+def _effective(counts: Floats, blocked: bool) -> Floats:
+    """EPS times this bounds the relative error of a sum of so many products."""
+    if blocked:
+        counts = np.minimum(counts, products.BLOCK + counts / products.BLOCK)
+    return np.asarray(2.0 + counts)
+
+
+def _norm(x: Floats) -> float:
+    # NumPy's own norm is BLAS's, whose threads cost more than they save and round as they like.
+    return float(np.sqrt(np.sum(x * x)))

@@ -39,6 +39,8 @@ class Method:
     def refusal(self, problem: Problem) -> str | None:
         """What the problem lacks for this method, in words; None when it lacks nothing."""
         lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
+        if not any(lacks):
+            lacks = [self.sampling.refusal(problem, self.step.view_of(problem))]
         return " and ".join(filter(None, lacks)) or None
 
 
@@ -119,12 +121,18 @@ METHODS: dict[str, Method] = {
     "cd-gap-per-epoch": Method(
         _EITHER,
         samplings.GapPerEpoch(),
-        "by gap once an epoch: the practical choice",
+        "by gap once an epoch",
         _PEREKRESTENKO,
+    ),
+    "cd-gap-decay": Method(
+        _EITHER,
+        samplings.GapPerEpoch(m=10.0),
+        "by gap once an epoch, decaying with each visit as in AdaSDCA+: the default",
+        f"{_PEREKRESTENKO}; {_CSIBA}",
     ),
     "prox-point": Method(
         ProximalPoint(),
-        samplings.GapPerEpoch(),
+        samplings.GapPerEpoch(m=10.0),
         "for a loss with kinks and a penalty like L1",
         "Rockafellar 1976",
     ),
@@ -133,6 +141,6 @@ METHODS: dict[str, Method] = {
 
 def suitable(problem: Problem) -> list[str]:
     """The names of the methods that accept a problem, the practical ones first."""
-    practical = ["cd-gap-per-epoch", "prox-sdca", "prox-point"]
+    practical = ["cd-gap-decay", "prox-point"]
     ordered = practical + [name for name in METHODS if name not in practical]
     return [name for name in ordered if METHODS[name].refusal(problem) is None]

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import losses, penalties, terms
-from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector, number
+from dualgap import losses, terms
+from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector, named, positive
 from dualgap.linalg import products, storage
 from dualgap.penalties._check import check_penalty
 
@@ -63,8 +63,8 @@ class Problem:
         self.X = storage.as_data(X)
         self.n, self.d = self.X.shape
         self.loss = _check_loss(loss)
-        self.penalty = check_penalty(_named(penalty, penalties.REGISTRY, "penalty"), self.d)
-        self.lam = number(lam, "lam", 0.0, LARGEST, open_low=True)
+        self.penalty = check_penalty(penalty, self.d)
+        self.lam = positive(lam, "lam")
         self.c = _shares(sample_weight, self.n)
         self._measure()
         if ((self.features.low == 0.0) != (self.features.high == 0.0)).any():
@@ -72,10 +72,12 @@ class Problem:
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
                 "give it a small weight or a second bound"
             )
+        if not np.isfinite(self.penalty_value(self.features.origin)):
+            raise ValueError("penalty: its constraints leave no coefficients at all")
         self.y, self.classes = _check_targets(y, self.loss, self.n)
 
     def _measure(self) -> None:
-        own, other = (self.n, self.d) if self._by_rows else (self.d, self.n)
+        own, other = (self.n, self.d) if self.by_rows else (self.d, self.n)
         squares = np.zeros(own), np.zeros(other)
         counts = np.zeros(own), np.zeros(other)
         largest = products.measure(self._native, *squares, *counts)
@@ -86,7 +88,9 @@ class Problem:
                 f"X has entries of size up to {largest:.1e}, whose squares leave the range of "
                 "float64: rescale X"
             )
-        order = 1 if self._by_rows else -1
+        if largest**2 / self.lam > LARGEST**2:
+            raise ValueError(f"lam is so small for data of size {largest:.1e} that ratios overflow")
+        order = 1 if self.by_rows else -1
         self.row_squares, self.column_squares = squares[::order]
         self.row_counts, self.column_counts = counts[::order]
 
@@ -101,14 +105,15 @@ class Problem:
     # --- the matrix ---------------------------------------------------------------------------
 
     @property
-    def _by_rows(self) -> bool:
+    def by_rows(self) -> bool:
+        """Whether X is stored sample by sample."""
         if storage.is_sparse(self.X):
             return bool(self.X.format == "csr")
         return not self.X.flags.f_contiguous
 
     @property
     def _native(self) -> storage.Matrix:
-        return self.rows if self._by_rows else self.columns
+        return self.rows if self.by_rows else self.columns
 
     @cached_property
     def rows(self) -> storage.Matrix:
@@ -123,14 +128,14 @@ class Problem:
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
         out = np.empty(self.n)
-        (products.gather if self._by_rows else products.scatter)(self._native, w, out)
+        (products.gather if self.by_rows else products.scatter)(self._native, w, out)
         return out
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
         out = np.empty(self.d)
         weights = self.c * a
-        (products.scatter if self._by_rows else products.gather)(self._native, weights, out)
+        (products.scatter if self.by_rows else products.gather)(self._native, weights, out)
         out /= self.lam
         return out
 
@@ -145,25 +150,36 @@ class Problem:
 
     @cached_property
     def scale(self) -> float:
-        """P(0), to which ``tol`` and the relative gap refer (P(origin) if 0 is not allowed)."""
-        return self.primal(self.features.origin)
+        """P(0), to which ``tol`` and the relative gap refer.
+
+        It is counted from the least that the losses can sum to, which is 0 except for Poisson, and
+        taken at the nearest coefficients that the penalty allows.
+        """
+        return self.primal(self.features.origin) - self.floor
 
     @cached_property
     def floor(self) -> float:
         """The least that the losses can sum to, whatever the coefficients."""
-        zero = np.zeros(self.n)
-        losses_, parts = np.empty((2, self.n))
-        terms.sample_terms(self.loss, self.y, self.c, zero, zero, zero[:0], losses_, parts)
-        return float(np.sum(losses_ - parts))
+        return -float(np.sum(self._samples(np.zeros(self.n))[1]))
 
     def primal(self, w: Floats) -> float:
         """P(w)."""
         z = self.decision(w) if w.any() else np.zeros(self.n)
-        losses_, penalties_ = np.empty(self.n), np.empty(self.d)
-        none, zero = np.empty(0), np.zeros(max(self.n, self.d))
-        terms.sample_terms(self.loss, self.y, self.c, z, zero, none, losses_, np.empty(self.n))
-        terms.feature_terms(self.penalty, self.lam, w, zero, none, penalties_, np.empty(self.d))
-        return float(np.sum(losses_) + np.sum(penalties_))
+        return float(np.sum(self._samples(z)[0])) + self.penalty_value(w)
+
+    def penalty_value(self, w: Floats) -> float:
+        """λ g(w)."""
+        penalties_, conjs, parts = np.empty((3, self.d))
+        u, none = np.zeros(self.d), np.empty(0)
+        terms.feature_terms(self.penalty, self.lam, w, u, none, penalties_, conjs, parts)
+        return float(np.sum(penalties_))
+
+    def _samples(self, z: Floats) -> tuple[Floats, Floats]:
+        """c φ(z) and c φ*(0) of each sample."""
+        losses_, conjs, parts = np.empty((3, self.n))
+        a, none = np.zeros(self.n), np.empty(0)
+        terms.sample_terms(self.loss, self.y, self.c, z, a, none, losses_, conjs, parts)
+        return losses_, conjs
 
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"
@@ -173,16 +189,8 @@ class Problem:
         )
 
 
-def _named(obj: Any, registry: dict[str, Any], what: str) -> Any:
-    if not isinstance(obj, str):
-        return obj
-    if obj not in registry:
-        raise ValueError(f"{what} {obj!r} is unknown; known are {', '.join(registry)}")
-    return registry[obj]()
-
-
 def _check_loss(loss: Any) -> Any:
-    loss = _named(loss, losses.REGISTRY, "loss")
+    loss = named(loss, losses.REGISTRY, "loss")
     missing = [name for name in LOSS_RULES if not callable(getattr(type(loss), name, None))]
     missing += [name for name in LOSS_CONSTANTS if not hasattr(type(loss), name)]
     if missing or not isinstance(loss, tuple):

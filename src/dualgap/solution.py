@@ -20,7 +20,7 @@ class Status(str, Enum):
     MAX_SECONDS = "Stopped at max_seconds before the gap reached the target."
     INTERRUPTED = "Interrupted: this is the best certified model so far."
     CALLBACK = "Stopped by the callback: this is the best certified model so far."
-    STALLED = "Stalled: no coordinate can move any further in float64."
+    STALLED = "Stalled: no coordinate that the sampling visits can move any further in float64."
 
     def __str__(self) -> str:
         return self.value

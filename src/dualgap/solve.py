@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, number, whole
+from dualgap._validate import LARGEST, Floats, number, whole
 from dualgap.auto import resolve
 from dualgap.certificate import Certificate, Pair, certify, evaluate
 from dualgap.problem import Problem
@@ -23,6 +23,9 @@ from dualgap.steps.start import as_start
 _BLOCK = 20_000_000
 # Epochs, and updates, without any movement after which rounding, not chance, is to blame.
 _IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
+
+# Proofs in a row that fall short of what the updated vectors promised, without getting better.
+_DOUBTS = 5
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,9 @@ def solve(
     sampling : Sampling, optional
         Replaces the method's own.
     tol : float
-        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients. Scaling y, X
-        or the weights does not change what it means.
+        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients (for Poisson
+        less the smallest sum that its losses can have). Scaling y, X or the weights does not change
+        what it means.
     max_epochs : int
         An epoch is as many updates as there are coordinates.
     max_seconds : float, optional
@@ -84,21 +88,36 @@ def solve(
     tol = number(tol, "tol", 0.0)
     max_epochs = whole(max_epochs, "max_epochs", 0)
     limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function, not {callback!r}")
+    rng = _generator(random_state)
     name, chosen = resolve(method, sampling, problem)
+    if not problem.scale < LARGEST:
+        raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     run = chosen.step.start(problem, as_start(problem, warm_start))
-    loop = _Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, random_state)
+    loop = _Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, rng)
     with Progress(loop.target, enabled=progress) as loop.progress:
         status = loop.run_to_the_end()
     coef, dual = loop.best
+    proof = loop.proof or certify(problem, coef, dual)
+    if proof.gap <= loop.target:
+        status = Status.CONVERGED
     return Solution(
         coef=coef,
         dual=dual,
-        certificate=loop.proof or certify(problem, coef, dual),
+        certificate=proof,
         history=loop.history,
         status=status,
         method=name,
         target=loop.target,
     )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
 
 
 class _Loop:
@@ -113,17 +132,18 @@ class _Loop:
         max_epochs: int,
         max_seconds: float,
         callback: Callable[[Snapshot], Any] | None,
-        random_state: Any,
+        rng: np.random.Generator,
     ) -> None:
         self.problem, self.run, self.sampling = problem, run, sampling
         self.target = tol * problem.scale
         self.max_updates = max_epochs * run.size
         self.max_seconds = max_seconds
         self.callback = callback
-        self.rng = np.random.default_rng(random_state)
+        self.rng = rng
         self.history = History()
         self.progress: Any = None
         self.updates = self.operations = self.idle = 0
+        self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
         self.primal, self.dual = np.inf, -np.inf
         self.best: tuple[Floats, Floats] = (np.zeros(problem.d), np.zeros(problem.n))
@@ -198,8 +218,11 @@ class _Loop:
             if proof.gap <= self.target:
                 self.proof = proof
                 return Status.CONVERGED
-            if proof.gap - self.gap >= self.target:
+            self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
+            if self.doubts >= _DOUBTS:
                 return Status.STALLED
+            self.doubtful = min(self.doubtful, proof.gap)
+            self.primal, self.dual = proof.primal, proof.dual
             self.run.refresh()
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK

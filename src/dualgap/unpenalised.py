@@ -17,49 +17,66 @@ from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
 
 _STEPS = 50
+_COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
 
 
-def balance(problem: Any, z: Floats, free: Any) -> Floats:
-    """A feasible dual point close to −φ'(z) that satisfies the constraint of each free feature."""
+def balance(problem: Any, z: Floats, w: Floats, free: Any) -> tuple[Floats, Floats]:
+    """A feasible dual point close to −φ'(z) that satisfies the constraint of each free feature.
+
+    Also returns how large the free coefficients are, before or after; infinite when the features
+    are so nearly collinear that nothing bounds them.
+    """
     X = np.empty((problem.n, len(free)))
     for column, j in zip(X.T, free):
         _copy_column(problem.columns, j, column)
+    size = np.sqrt(problem.column_squares[free])
+    X /= np.where(size > 0.0, size, 1.0)
     a, h = np.empty((2, problem.n))
     move = np.zeros(len(free))
-    size = np.sqrt(problem.column_squares[free])
     for _ in range(_STEPS):
-        shifted = z + X @ move
-        terms.slopes(problem.loss, problem.y, shifted, a)
-        imbalance = X.T @ (problem.c * a)
-        if np.all(np.abs(imbalance) <= 4.0 * terms.EPS * size * np.linalg.norm(problem.c * a)):
+        imbalance, gram = _slopes_at(problem, z + X @ move, X, a, h)
+        newton = np.asarray(np.linalg.lstsq(gram, imbalance, rcond=None)[0], dtype=np.float64)
+        longer = _descend(problem, z, X, move, newton, imbalance)
+        if (longer == move).all():
             break
-        terms.curvatures(problem.loss, problem.y, shifted, h)
-        weighted = X * (problem.c * h)[:, None]
-        newton = np.linalg.lstsq(X.T @ weighted, imbalance, rcond=None)[0]
-        move = _descend(problem, z, X, move, newton, imbalance)
-    return np.asarray(a)
+        move = longer
+    imbalance, gram = _slopes_at(problem, z + X @ move, X, a, h)
+    # What is left is rounding in z and y, and is taken from a itself.
+    corrected = a - h * (X @ np.linalg.lstsq(gram, imbalance, rcond=None)[0])
+    terms.projections(problem.loss, problem.y, corrected, a)
+    scaled = np.where(size > 0.0, move / np.where(size > 0.0, size, 1.0), 0.0)
+    reach = np.abs(w[free]) + np.abs(scaled)
+    used = X[:, size > 0.0]
+    collinear = used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR
+    return np.asarray(a), np.full(len(free), np.inf) if collinear else reach
+
+
+def _slopes_at(problem: Any, z: Floats, X: Floats, a: Floats, h: Floats) -> tuple[Floats, Floats]:
+    """Fills a = −φ'(z) and h = φ''(z); the imbalance of a, and how it changes with the free w."""
+    terms.slopes(problem.loss, problem.y, z, a)
+    terms.curvatures(problem.loss, problem.y, z, h)
+    return X.T @ (problem.c * a), X.T @ (X * (problem.c * h)[:, None])
 
 
 def _descend(
     problem: Any, z: Floats, X: Floats, move: Floats, newton: Floats, imbalance: Floats
 ) -> Floats:
-    """The longest of the halved Newton steps that does not raise the sum of the losses."""
+    """The longest of the halved Newton steps that lowers the sum of the losses."""
     before = _total(problem, z + X @ move)
     expected = float(newton @ imbalance)
+    if expected <= terms.EPS * abs(before):
+        return move
     for halving in range(40):
         trial = move + newton * 0.5**halving
-        after = _total(problem, z + X @ trial)
-        if after <= before - 1e-4 * 0.5**halving * expected + 8.0 * terms.EPS * abs(before):
+        if _total(problem, z + X @ trial) < before - 1e-4 * 0.5**halving * expected:
             return trial
     return move
 
 
 def _total(problem: Any, z: Floats) -> float:
-    losses, parts = np.empty((2, problem.n))
-    none = np.empty(0)
-    terms.sample_terms(
-        problem.loss, problem.y, problem.c, z, np.zeros(problem.n), none, losses, parts
-    )
+    losses, conjs, parts = np.empty((3, problem.n))
+    a, none = np.zeros(problem.n), np.empty(0)
+    terms.sample_terms(problem.loss, problem.y, problem.c, z, a, none, losses, conjs, parts)
     return float(np.sum(losses))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from dualgap._prefetch import prefetch
+
 
 class Dense(NamedTuple):
     """Coordinate i is ``data[i]``."""
@@ -23,3 +25,12 @@ class Dense(NamedTuple):
 
     def entry(self, i, t):
         return self.data[i, t]
+
+    def announce(self, i):
+        pass
+
+    def fetch(self, i):
+        row = self.data[i]
+        line = 64 // row.itemsize
+        for t in range(0, min(len(row), 32 * line), line):
+            prefetch(row, t)

@@ -9,6 +9,9 @@ import numpy as np
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
 
+# Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
+BLOCK = 1024
+
 
 @kernel
 def gather(matrix: Any, vector: Any, out: Any) -> None:
@@ -16,8 +19,11 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)
-        for t in range(start, stop):
-            total += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        for first in range(start, stop, BLOCK):
+            block = 0.0
+            for t in range(first, min(first + BLOCK, stop)):
+                block += entry(matrix, i, t) * vector[place(matrix, i, t)]
+            total += block
         out[i] = total
 
 

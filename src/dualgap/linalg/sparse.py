@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from dualgap._prefetch import prefetch
+
 
 class Sparse(NamedTuple):
     """Coordinate i has its entries at positions ``indptr[i]`` to ``indptr[i + 1]``."""
@@ -25,3 +27,12 @@ class Sparse(NamedTuple):
 
     def entry(self, i, t):
         return self.data[t]
+
+    def announce(self, i):
+        prefetch(self.indptr, i)
+
+    def fetch(self, i):
+        start, stop = self.indptr[i], self.indptr[i + 1]
+        for t in range(start, min(stop, start + 64), 8):
+            prefetch(self.data, t)
+            prefetch(self.indices, t)

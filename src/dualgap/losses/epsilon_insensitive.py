@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._scalar import clip, soft
-from dualgap._validate import number
+from dualgap._validate import LARGEST, number
 
 
 class EpsilonInsensitive(NamedTuple):
@@ -21,7 +21,7 @@ class EpsilonInsensitive(NamedTuple):
     quadratic = False
 
     def checked(self) -> EpsilonInsensitive:
-        return EpsilonInsensitive(number(self.epsilon, "epsilon", 0.0))
+        return EpsilonInsensitive(number(self.epsilon, "epsilon", 0.0, LARGEST))
 
     def value(self, z, y):
         return max(0.0, abs(y - z) - self.epsilon)

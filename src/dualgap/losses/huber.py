@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._scalar import clip
-from dualgap._validate import number
+from dualgap._validate import positive
 
 
 class Huber(NamedTuple):
@@ -24,7 +24,7 @@ class Huber(NamedTuple):
         return self.delta
 
     def checked(self) -> Huber:
-        return Huber(number(self.delta, "delta", 0.0, open_low=True))
+        return Huber(positive(self.delta, "delta"))
 
     def value(self, z, y):
         r = abs(y - z)

@@ -22,14 +22,19 @@ class Logistic(NamedTuple):
         return softplus(-y * z)
 
     def slope(self, z, y):
-        return -y * sigmoid(-y * z)
+        e = math.exp(-abs(z))  # as in ``curvature``, so that a kernel that wants both computes one
+        return -y * (e if y * z >= 0.0 else 1.0) / (1.0 + e)
 
     def curvature(self, z, y):
-        return sigmoid(z) * sigmoid(-z)
+        e = math.exp(-abs(z))
+        return e / ((1.0 + e) * (1.0 + e))
 
     def conj(self, a, y):
         b = y * a
-        return xlogx(b) + xlogx(1.0 - b) if 0.0 <= b <= 1.0 else inf
+        if b == 1.0:
+            return 0.0
+        # log1p: for a small b the second term must not lose what 1 − b rounds away.
+        return xlogx(b) + (1.0 - b) * math.log1p(-b) if 0.0 <= b < 1.0 else inf
 
     def project(self, a, y):
         return y * clip(y * a, 0.0, 1.0)
@@ -41,12 +46,13 @@ class Logistic(NamedTuple):
         b = y * a
         r = q * b - y * z
         below = 0.5 * q > r
-        s = math.log(b / (1.0 - b)) if 0.0 < b < 1.0 else 0.0
+        edge = min(r, 0.0) if below else max(r - q, 0.0)  # the root lies beyond
+        s = math.log(b / (1.0 - b)) if 0.0 < b < 1.0 else edge
         for _ in range(100):
-            s = min(s, 0.0) if below else max(s, 0.0)
+            s = min(s, edge) if below else max(s, edge)
             p = sigmoid(s)
             move = (s + q * p - r) / (1.0 + q * p * (1.0 - p))
+            if abs(move) <= max(1e-8, 1e-15 * abs(s)):
+                return y * (p - p * (1.0 - p) * move)  # off by the square of the move
             s -= move
-            if abs(move) <= 1e-15 * (1.0 + abs(s)):
-                break
         return y * sigmoid(s)

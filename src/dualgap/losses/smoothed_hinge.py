@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._scalar import clip
-from dualgap._validate import number
+from dualgap._validate import positive
 
 
 class SmoothedHinge(NamedTuple):
@@ -20,7 +20,7 @@ class SmoothedHinge(NamedTuple):
     quadratic = False
 
     def checked(self) -> SmoothedHinge:
-        return SmoothedHinge(number(self.gamma, "gamma", 0.0, open_low=True))
+        return SmoothedHinge(positive(self.gamma, "gamma"))
 
     def value(self, z, y):
         slack = 1.0 - y * z

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._validate import number
+from dualgap._validate import positive
 
 
 class Squared(NamedTuple):
@@ -19,7 +19,7 @@ class Squared(NamedTuple):
     quadratic = True
 
     def checked(self) -> Squared:
-        return Squared(number(self.gamma, "gamma", 0.0, open_low=True))
+        return Squared(positive(self.gamma, "gamma"))
 
     def value(self, z, y):
         return (y - z) * (y - z) / (2.0 * self.gamma)

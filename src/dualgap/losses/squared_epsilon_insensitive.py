@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._scalar import soft
-from dualgap._validate import number
+from dualgap._validate import LARGEST, number, positive
 
 
 class SquaredEpsilonInsensitive(NamedTuple):
@@ -22,7 +22,7 @@ class SquaredEpsilonInsensitive(NamedTuple):
 
     def checked(self) -> SquaredEpsilonInsensitive:
         return SquaredEpsilonInsensitive(
-            number(self.epsilon, "epsilon", 0.0), number(self.gamma, "gamma", 0.0, open_low=True)
+            number(self.epsilon, "epsilon", 0.0, LARGEST), positive(self.gamma, "gamma")
         )
 
     def value(self, z, y):

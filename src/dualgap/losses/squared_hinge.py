@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._validate import number
+from dualgap._validate import positive
 
 
 class SquaredHinge(NamedTuple):
@@ -19,7 +19,7 @@ class SquaredHinge(NamedTuple):
     quadratic = False
 
     def checked(self) -> SquaredHinge:
-        return SquaredHinge(number(self.gamma, "gamma", 0.0, open_low=True))
+        return SquaredHinge(positive(self.gamma, "gamma"))
 
     def value(self, z, y):
         slack = max(0.0, 1.0 - y * z)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from dualgap.penalties.box import Box
 from dualgap.penalties.elastic_net import ElasticNet
 from dualgap.penalties.l1 import L1
@@ -10,7 +13,7 @@ from dualgap.penalties.nonnegative import NonNegative
 from dualgap.penalties.weighted import Weighted
 
 # ``Weighted`` is not here because it has no meaning without its weights.
-REGISTRY = {
+REGISTRY: dict[str, Callable[[], Any]] = {
     "l2": L2,
     "l1": L1,
     "elastic-net": ElasticNet,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from dualgap._validate import named
+
 RULES = ("value", "conj", "conj_slope", "prox", "domain", "strength")
 
 
 def check_penalty(penalty: Any, d: int) -> Any:
-    """The penalty with its parameters checked for ``d`` features."""
+    """The penalty, or the one that a name stands for, with its parameters checked."""
+    from dualgap.penalties import REGISTRY  # late: the registry imports penalties that import this
+
+    penalty = named(penalty, REGISTRY, "penalty")
     missing = [rule for rule in RULES if not callable(getattr(type(penalty), rule, None))]
     if missing or not isinstance(penalty, tuple):
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dualgap._rules import conj_slope, domain, prox, strength, value
 from dualgap._scalar import clip
-from dualgap._validate import number
+from dualgap._validate import LARGEST, number
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.l2 import L2
 
@@ -21,8 +21,9 @@ class Box(NamedTuple):
     base: Any = L2()
 
     def checked(self, d: int) -> Box:
-        low = number(self.low, "low", -inf)
-        return Box(low, number(self.high, "high", low), check_penalty(self.base, d))
+        low = number(self.low, "low", -inf, LARGEST)
+        high = number(self.high, "high", max(low, -LARGEST))
+        return Box(low, high, check_penalty(self.base, d))
 
     def value(self, w, j):
         return value(self.base, w, j) if self.low <= w <= self.high else inf

@@ -57,7 +57,7 @@ class Weighted(NamedTuple):
 
     def prox(self, u, t, j):
         weight = self.weights[j]
-        if weight == 0.0 or t == 0.0:
+        if weight == 0.0:
             return u
         return 0.0 if math.isinf(weight) else prox(self.base, u, t * weight, j)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dualgap._validate import Floats
+from dualgap.problem import Problem
 from dualgap.samplings.alias import draw_alias
 from dualgap.steps.views import Scores
 
@@ -23,6 +24,10 @@ class Sampling(ABC):
 
     refresh: Refresh = "never"
 
+    def refusal(self, problem: Problem, view: str) -> str | None:
+        """What the problem lacks in this view ("dual" or "primal"), in words; None if nothing."""
+        return None
+
     @abstractmethod
     def weights(self, scores: Scores) -> Floats:
         """Unnormalised probabilities; coherent: positive wherever the residue is not zero."""
@@ -31,13 +36,17 @@ class Sampling(ABC):
         """``count`` indices with these probabilities, with replacement."""
         if count == 1:
             total = np.cumsum(weights)
-            return np.searchsorted(total, total[-1] * rng.random(1), side="right")
+            found = np.searchsorted(total, total[-1] * rng.random(1), side="right")
+            return np.minimum(found, np.flatnonzero(weights)[-1])  # rounding may pass the end
         return draw_alias(weights, rng.random(count), rng.random(count))
 
 
 def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
-    """The weights of a sampling, refused in words when they are not probabilities."""
-    weights = np.ascontiguousarray(sampling.weights(scores), dtype=np.float64)
+    """The weights of a sampling, at most 1, refused in words when they are not probabilities."""
+    try:
+        weights = np.array(sampling.weights(scores), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sampling {sampling!r} gave no weights: {error}") from error
     name = type(sampling).__name__
     if weights.shape != scores.residue.shape:
         raise ValueError(
@@ -46,4 +55,5 @@ def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
         )
     if not np.isfinite(weights).all() or (weights < 0.0).any():
         raise ValueError(f"sampling {name} gave negative or non-finite weights")
-    return weights
+    largest = weights.max()
+    return weights / largest if largest > 0.0 else weights

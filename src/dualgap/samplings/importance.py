@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dualgap._validate import Floats
+from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.views import Scores
 
@@ -29,20 +30,27 @@ class Importance(Sampling):
         if self.kind not in ("auto", "smooth", "lipschitz"):
             raise ValueError(f'kind must be "auto", "smooth" or "lipschitz", not {self.kind!r}')
 
+    def refusal(self, problem: Problem, view: str) -> str | None:
+        if view == "dual":
+            strong = problem.loss.gamma > 0.0
+            bounded = np.isfinite(problem.loss.lipschitz)
+            lacks_strong = "the loss is not smooth"
+            lacks_bound = f"the slope of the {type(problem.loss).__name__} loss has no bound"
+        else:
+            strong = problem.features.strength.min() > 0.0
+            bounded = True  # by the level set of the objective
+            lacks_strong = "the penalty is not strongly convex"
+            lacks_bound = ""
+        if self.kind == "smooth" and not strong:
+            return f'{lacks_strong}, as Importance("smooth") needs'
+        if self.kind == "lipschitz" and not bounded:
+            return f'{lacks_bound}, as Importance("lipschitz") needs'
+        return None if strong or bounded else f"{lacks_strong} and {lacks_bound}"
+
     def weights(self, scores: Scores) -> Floats:
         used = scores.curvature > 0.0
         strong = bool((scores.strength[used] > 0.0).all())
         if self.kind == "smooth" or (self.kind == "auto" and strong):
-            if not strong:
-                raise ValueError(
-                    'Importance("smooth") needs a strongly convex dual (a smooth loss); use '
-                    'Importance("lipschitz"), as in cd-importance'
-                )
             with np.errstate(divide="ignore", invalid="ignore"):
                 return np.where(used, 1.0 + scores.curvature / scores.strength, 1.0)
-        if not np.isfinite(scores.lipschitz[used]).all():
-            raise ValueError(
-                'Importance("lipschitz") needs coordinates with a bounded optimum (a loss with a '
-                'bounded slope); use Importance("smooth"), as in iprox-sdca'
-            )
         return np.where(used, scores.lipschitz, 0.0) * np.sqrt(scores.curvature)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dualgap._validate import Floats, number
+from dualgap.problem import Problem
 from dualgap.samplings.base import Refresh, Sampling
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.residue import Residue
@@ -35,8 +36,15 @@ class ResidueDecay(Sampling):
         """The weights of option II do not change; each draw of an epoch starts from them."""
         return "epoch" if self.option == "I" else "never"
 
+    def refusal(self, problem: Problem, view: str) -> str | None:
+        return self._start.refusal(problem, view)
+
+    @property
+    def _start(self) -> Sampling:
+        return Residue() if self.option == "I" else Importance("smooth")
+
     def weights(self, scores: Scores) -> Floats:
-        return (Residue() if self.option == "I" else Importance("smooth")).weights(scores)
+        return self._start.weights(scores)
 
     def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Any:
         return draw_decaying(weights, rng.random(count), float(self.m))

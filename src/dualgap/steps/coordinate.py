@@ -16,7 +16,19 @@ from math import inf
 from typing import Any, Literal
 
 from dualgap._compile import kernel
-from dualgap._rules import entry, gradient, hessian, place, quadratic_bound, span, step
+from dualgap._prefetch import prefetch
+from dualgap._rules import (
+    announce,
+    entry,
+    expect,
+    fetch,
+    gradient,
+    hessian,
+    place,
+    quadratic_bound,
+    span,
+    step,
+)
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
 from dualgap.steps.start import Start
@@ -29,9 +41,10 @@ from dualgap.steps.views import (
     preferred_view,
 )
 
+_AHEAD = 4  # updates between asking for a coordinate's entries and reading them
 _TRIALS = 40
 _CLOSE = 1e-3  # relative to the whole move
-_FLATTEST = 0.05  # relative to the curvature bound
+_FLATTEST = 0.001  # relative to the curvature bound
 _LONGEST = 4.0  # change of z in one step when the curvature has no bound
 
 
@@ -42,7 +55,16 @@ def epoch(
     """Visit the coordinates in ``order``; returns how many moved and the vector operations."""
     moved = 0
     operations = 0
-    for i in order:
+    last = len(order) - 1
+    for turn in range(len(order)):
+        i = order[turn]
+        later = order[min(turn + 2 * _AHEAD, last)]
+        announce(matrix, later)
+        expect(separable, later)
+        prefetch(x, later)
+        prefetch(q, later)
+        prefetch(scale, later)
+        fetch(matrix, order[min(turn + _AHEAD, last)])
         start, stop = span(matrix, i)
         if quadratic_bound(smooth):
             g = 0.0
@@ -93,6 +115,9 @@ def _line_minimum(
             return step(separable, i, x, 0.0, 0.0), trial + 1
         flat = h < _FLATTEST * q < inf  # Newton alone would go anywhere
         new = step(separable, i, s, g, _FLATTEST * q if flat else h)
+        if flat and s != x and (new > s) == (s > x) and (high == inf or low == -inf):
+            # Still on the way, with nothing to go by: stride out. q = ∞ only projects.
+            new = step(separable, i, s + 2.0 * (s - x), 0.0, inf)
         reach = _LONGEST / largest if q == inf else inf
         if not abs(new - s) <= reach:  # also when it is not a number
             new = s - reach if g > 0.0 else s + reach
@@ -126,13 +151,17 @@ class Coordinate:
             return " and ".join(lacks.values()) if all(lacks.values()) else None  # type: ignore[arg-type]
         return lacks[self.view]
 
+    def view_of(self, problem: Problem) -> str:
+        """The view that a run on this problem takes."""
+        return preferred_view(problem) if self.view == "auto" else self.view
+
     def describe(self, problem: Problem) -> str:
-        name = preferred_view(problem) if self.view == "auto" else self.view
+        name = self.view_of(problem)
         over = "samples" if name == "dual" else "features"
         return f"coordinate steps over {over} ({name} view)"
 
     def start(self, problem: Problem, warm: Start) -> CoordinateRun:
-        name = preferred_view(problem) if self.view == "auto" else self.view
+        name = self.view_of(problem)
         view = DualView(problem, warm.dual) if name == "dual" else PrimalView(problem, warm.coef)
         return CoordinateRun(view)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap._validate import Floats, positive
 from dualgap.certificate import Certificate, Pair, evaluate
 from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
@@ -33,10 +33,17 @@ class ProximalPoint:
 
     rho: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.rho is not None:
+            positive(self.rho, "rho")
+
     def refusal(self, problem: Problem) -> str | None:
         if ((problem.features.low == 0.0) & (problem.features.high == 0.0)).any():
             return "a feature without a penalty needs a loss without kinks"
         return None
+
+    def view_of(self, problem: Problem) -> str:
+        return "dual"
 
     def describe(self, problem: Problem) -> str:
         return "proximal-point outer steps over coordinate steps on samples"

@@ -18,13 +18,15 @@ import numpy as np
 
 from dualgap import terms
 from dualgap._compile import kernel
+from dualgap._prefetch import prefetch
 from dualgap._rules import conj_slope, curvature, dual_step, prox, slope, value
-from dualgap._validate import Floats
+from dualgap._validate import LARGEST, Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
 from dualgap.problem import Problem
 
 _UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
+_HARD = 1e3  # condition of the dual problem beyond which the primal view is preferred
 
 
 class PenaltyConjugate(NamedTuple):
@@ -50,6 +52,9 @@ class LossConjugate(NamedTuple):
 
     def step(self, i, x, g, q):
         return dual_step(self.loss, x, g, q, self.y[i])
+
+    def expect(self, i):
+        prefetch(self.y, i)
 
 
 class LossSum(NamedTuple):
@@ -80,6 +85,9 @@ class PenaltyTerms(NamedTuple):
         if q <= 0.0:  # a feature without entries: the penalty decides
             return conj_slope(self.penalty, 0.0, x, i)
         return prox(self.penalty, x - g / q, self.lam / q, i)
+
+    def expect(self, i):
+        pass
 
 
 class Scores(NamedTuple):
@@ -216,7 +224,7 @@ class PrimalView(View):
         that gives B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
         """
         problem, facts = self.problem, self.problem.features
-        level = max(certificate.primal - problem.floor, 0.0) / problem.lam
+        level = min(max(certificate.primal - problem.floor, 0.0) / problem.lam, LARGEST)
         growth = np.minimum(facts.high, -facts.low)
         limit = facts.reach.copy()
         linear = (growth > 0.0) & np.isfinite(growth)
@@ -245,14 +253,38 @@ def lacks_for_primal(problem: Problem) -> str | None:
 
 
 def preferred_view(problem: Problem) -> str:
-    """The view that needs fewer passes, among those that fit."""
-    if lacks_for_dual(problem) or lacks_for_primal(problem):
-        return "primal" if lacks_for_dual(problem) else "dual"
+    """The view that should need fewer passes, among those that fit."""
+    return _choice(problem)[0]
+
+
+def why_view(problem: Problem) -> str:
+    """The reason for that view, in words."""
+    return _choice(problem)[1]
+
+
+def _choice(problem: Problem) -> tuple[str, str]:
+    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
+    if dual:
+        return "primal", f"{dual}, which leaves the features as coordinates"
+    if primal:
+        return "dual", f"{primal}, which leaves the samples as coordinates"
     # With λ of the order of 1/n the dual view wins, also when there are far more samples than
     # features. But a barely penalised feature slows down every sample; as a feature, only itself.
     strength = problem.features.strength[np.isfinite(problem.features.strength)]
-    uneven = strength.size and strength.max() > _UNEVEN * strength.min()
-    return "primal" if uneven else "dual"
+    if strength.size and strength.max() > _UNEVEN * strength.min():
+        return "primal", "some features are barely penalised"
+    if problem.loss.gamma == 0.0:
+        return "primal", "nothing bounds the curvature of the loss"
+    if problem.d <= problem.n and strength.size and _condition(problem, strength.min()) > _HARD:
+        return "primal", "lam is so small that samples are strongly coupled"
+    return "dual", "the penalty is strongly convex"
+
+
+def _condition(problem: Problem, strength: float) -> float:
+    """The mean of q_i/γ: about how many passes uniform dual steps need per digit."""
+    mean = float(np.sum(problem.c * problem.row_squares)) / problem.n
+    with np.errstate(over="ignore"):
+        return float(mean / (problem.lam * strength * problem.loss.gamma))
 
 
 def _refuse_overflow(q: Floats) -> None:
