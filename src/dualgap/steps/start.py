@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._validate import LARGEST, Floats, finite_vector
+from dualgap._validate import Floats, finite_vector
 from dualgap.problem import Problem
 
 
@@ -19,7 +19,7 @@ class Start(NamedTuple):
 
 
 def as_start(problem: Problem, warm_start: Any) -> Start:
-    """Accepts a Solution, a (coef, dual) pair, or coefficients alone."""
+    """Accepts a Solution, a (coef, dual) pair, or coefficients alone, for any problem whatever."""
     if warm_start is None:
         return Start()
     if hasattr(warm_start, "coef"):
@@ -28,15 +28,20 @@ def as_start(problem: Problem, warm_start: Any) -> Start:
         coef, dual = warm_start
     else:
         coef, dual = warm_start, None
-    given = finite_vector(coef, "warm_start coefficients", problem.d)
+    coef = _useful(problem, finite_vector(coef, "warm_start coefficients", problem.d))
+    if dual is not None:
+        return Start(coef, finite_vector(dual, "warm_start dual variables", problem.n))
+    if coef is None:
+        return Start()
+    slopes = np.empty(problem.n)
+    terms.slopes(problem.loss, problem.y, problem.decision(coef), slopes)
+    return Start(coef, slopes)
+
+
+def _useful(problem: Problem, given: Floats) -> Floats | None:
+    """The coefficients, moved into the constraint; None when the origin is a better start."""
     coef = np.empty(problem.d)
     terms.projected(problem.penalty, given, coef)
     with np.errstate(over="ignore", invalid="ignore"):
-        z = problem.decision(coef)
-        if not problem.primal(coef) < LARGEST:
-            return Start()  # nothing can be learnt from where the objective overflows
-    if dual is not None:
-        return Start(coef, finite_vector(dual, "warm_start dual variables", problem.n))
-    slopes = np.empty(problem.n)
-    terms.slopes(problem.loss, problem.y, z, slopes)
-    return Start(coef, slopes)
+        better = problem.primal(coef) < problem.primal(problem.features.origin)
+    return coef if better else None
