@@ -191,3 +191,13 @@ def test_decay_around_unresolved_coordinates_ends_early():
     drawn = samplings.GapPerEpoch(m=10.0).draw(weights, 10_000, np.random.default_rng(0))
     assert set(drawn) == {5, 7}
     assert len(drawn) == 60
+
+
+@pytest.mark.parametrize("order", [[0, 99], [-1], [], [[0, 1]]])
+def test_indices_out_of_bounds_never_reach_a_kernel(order):
+    class Wild(samplings.Uniform):
+        def draw(self, weights, count, rng):
+            return np.array(order, dtype=int)
+
+    with pytest.raises(ValueError, match="Wild must draw a vector of indices below 3"):
+        dg.solve(dg.Problem(np.eye(3), [1.0, 2.0, 3.0]), sampling=Wild())

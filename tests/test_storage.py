@@ -41,6 +41,12 @@ def wide_indices(X):
     return matrix
 
 
+def long_long_indices(X):
+    matrix = sp.csr_array(X)
+    matrix.indices, matrix.indptr = matrix.indices.astype("q"), matrix.indptr.astype("q")
+    return matrix
+
+
 def frozen(X):
     X = X.copy()
     X.flags.writeable = False
@@ -67,6 +73,7 @@ KINDS = {
     "csc": sp.csc_matrix,
     "coo": sp.coo_array,
     "int64 indices": wide_indices,
+    "long long indices": long_long_indices,
     "float32 csr": lambda X: sp.csr_array(X.astype(np.float32)),
     "duplicates": duplicated,
     "unsorted": unsorted,
@@ -120,8 +127,8 @@ def test_nothing_is_copied_that_can_be_read_in_place():
 
 
 def test_a_problem_never_makes_sparse_data_dense():
-    wide = sp.random_array(
-        (50, 2_000_000), density=1e-6, rng=np.random.default_rng(0), format="csr"
+    wide = sp.random(
+        50, 2_000_000, density=1e-6, random_state=0, format="csr"
     )
     y = np.where(np.arange(50) % 2, 1.0, -1.0)
     assert dg.solve(dg.Problem(wide, y, "hinge", lam=0.1)).converged

@@ -1,6 +1,6 @@
 """Linear models with a proof: every fit comes with a bound on how far it is from the best one."""
 
-from dualgap import losses, methods, penalties, samplings
+from dualgap import losses, methods, penalties, samplings, steps
 from dualgap.certificate import Certificate, certify
 from dualgap.problem import Problem
 from dualgap.solution import Solution
@@ -18,4 +18,5 @@ __all__ = [
     "penalties",
     "samplings",
     "solve",
+    "steps",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import lacks_for_dual, lacks_for_primal, why_view
+from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, why_view
 
 
 def choose(problem: Problem) -> tuple[str, Method]:

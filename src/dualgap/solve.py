@@ -15,7 +15,7 @@ from dualgap.auto import resolve
 from dualgap.certificate import Certificate, Pair, certify, evaluate
 from dualgap.problem import Problem
 from dualgap.progress import Progress
-from dualgap.samplings.base import Sampling, checked_weights
+from dualgap.samplings.base import Sampling, checked_draw, checked_weights
 from dualgap.solution import History, Solution, Status
 from dualgap.steps.start import as_start
 
@@ -261,7 +261,7 @@ class _Loop:
         if not self.weights.any():
             self.idle = sys.maxsize  # every coordinate is optimal as far as the sampling can see
             return
-        order = self.sampling.draw(self.weights, self.run.size, self.rng)
+        order = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
         for start in range(0, len(order), block):
             self._advance(order[start : start + block])
@@ -276,7 +276,7 @@ class _Loop:
             if not weights.any():
                 self.idle = sys.maxsize
                 break
-            self._advance(self.sampling.draw(weights, 1, self.rng))
+            self._advance(checked_draw(self.sampling, weights, 1, self.rng))
             if self._out_of_time():
                 break
             pair = self.run.pair()

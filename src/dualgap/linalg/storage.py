@@ -101,6 +101,8 @@ def _sparse(X: Any, width: int) -> Sparse:
     if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
     indptr, indices, data = map(np.ascontiguousarray, (indptr, indices, X.data))
+    # NumPy has two names for 64-bit integers, and a compiled kernel knows one of them.
+    indptr, indices = (part.view(f"i{part.itemsize}") for part in (indptr, indices))
     return Sparse(read_only(indptr), read_only(indices), read_only(data), width)
 
 

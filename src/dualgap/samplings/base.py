@@ -41,6 +41,16 @@ class Sampling(ABC):
         return draw_alias(weights, rng.random(count), rng.random(count))
 
 
+def checked_draw(sampling: Sampling, weights: Floats, count: int, rng: np.random.Generator) -> Any:
+    """The indices that a sampling draws; a kernel would follow a wrong one out of bounds."""
+    order = np.ascontiguousarray(sampling.draw(weights, count, rng), dtype=np.int64)
+    if order.ndim != 1 or len(order) == 0 or order.min() < 0 or order.max() >= len(weights):
+        raise ValueError(
+            f"sampling {type(sampling).__name__} must draw a vector of indices below {len(weights)}"
+        )
+    return order
+
+
 def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
     """The weights of a sampling, at most 1, refused in words when they are not probabilities."""
     try:

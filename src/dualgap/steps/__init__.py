@@ -1,0 +1,6 @@
+"""Steps: what an update does. Each is one file."""
+
+from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.proximal_point import ProximalPoint
+
+__all__ = ["Coordinate", "ProximalPoint"]

@@ -31,15 +31,9 @@ from dualgap._rules import (
 )
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
+from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, preferred_view
 from dualgap.steps.start import Start
-from dualgap.steps.views import (
-    DualView,
-    PrimalView,
-    Scores,
-    lacks_for_dual,
-    lacks_for_primal,
-    preferred_view,
-)
+from dualgap.steps.views import DualView, PrimalView, Scores
 
 _AHEAD = 4  # updates between asking for a coordinate's entries and reading them
 _TRIALS = 40

@@ -1,0 +1,59 @@
+"""Samples or features as coordinates: which views fit a problem, which one is better, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dualgap.problem import Problem
+
+_UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
+_HARD = 1e3  # condition of the dual problem beyond which the primal view is preferred
+
+
+def lacks_for_dual(problem: Problem) -> str | None:
+    """What keeps the dual view from a problem; None if nothing does."""
+    if problem.features.strength.min() > 0.0:
+        return None
+    return "the penalty is not strongly convex in every feature (L2 or an elastic net would be)"
+
+
+def lacks_for_primal(problem: Problem) -> str | None:
+    """What keeps the primal view from a problem; None if nothing does."""
+    if problem.loss.differentiable:
+        return None
+    return f"the {type(problem.loss).__name__} loss has no derivative at its kink"
+
+
+def preferred_view(problem: Problem) -> str:
+    """The view that should need fewer passes, among those that fit."""
+    return _choice(problem)[0]
+
+
+def why_view(problem: Problem) -> str:
+    """The reason for that view, in words."""
+    return _choice(problem)[1]
+
+
+def _choice(problem: Problem) -> tuple[str, str]:
+    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
+    if dual:
+        return "primal", f"{dual}, which leaves the features as coordinates"
+    if primal:
+        return "dual", f"{primal}, which leaves the samples as coordinates"
+    # With λ of the order of 1/n the dual view wins, also when there are far more samples than
+    # features. But a barely penalised feature slows down every sample; as a feature, only itself.
+    strength = problem.features.strength[np.isfinite(problem.features.strength)]
+    if strength.size and strength.max() > _UNEVEN * strength.min():
+        return "primal", "some features are barely penalised"
+    if problem.loss.gamma == 0.0:
+        return "primal", "nothing bounds the curvature of the loss"
+    if problem.d <= problem.n and strength.size and _condition(problem, strength.min()) > _HARD:
+        return "primal", "lam is so small that samples are strongly coupled"
+    return "dual", "the penalty is strongly convex"
+
+
+def _condition(problem: Problem, strength: float) -> float:
+    """The mean of q_i/γ: about how many passes uniform dual steps need per digit."""
+    mean = float(np.sum(problem.c * problem.row_squares)) / problem.n
+    with np.errstate(over="ignore"):
+        return float(mean / (problem.lam * strength * problem.loss.gamma))

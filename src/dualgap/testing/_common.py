@@ -1,0 +1,37 @@
+"""What the laws share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+POINTS = np.concatenate([-np.geomspace(30, 1e-3, 12), [0.0], np.geomspace(1e-3, 30, 12)])
+SLOPES = np.concatenate([-np.geomspace(5, 1e-6, 10), [0.0], np.geomspace(1e-6, 5, 10)])
+
+
+def holds(condition: Any, sentence: str, **at: Any) -> None:
+    if not condition:
+        where = ", ".join(f"{name}={value!r}" for name, value in at.items())
+        raise AssertionError(f"{sentence} (at {where})")
+
+
+def room(*terms_: float) -> float:
+    """Rounding room for a sum of such terms."""
+    return 1e-11 * (1.0 + sum(abs(term) for term in terms_))
+
+
+def check_compiled(compiled: Any, plain: Any, obj: Any, points: Iterable[tuple[Any, ...]]) -> None:
+    """The compiled rules are the Python rules."""
+    for point in points:
+        expected = np.array(plain(*point), dtype=float)
+        found = np.empty(len(expected))
+        compiled(obj, *point, found)
+        holds(
+            np.allclose(found, expected, rtol=1e-12, atol=1e-12),
+            "a compiled rule differs from the Python one",
+            point=point,
+            found=found,
+            expected=expected,
+        )
