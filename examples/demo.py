@@ -28,7 +28,7 @@ def main(picture: Path = Path("demo.png")) -> None:
     runs = {}
     for method in METHODS:
         runs[method] = dg.solve(problem, method, tol=1e-8, max_epochs=300)
-        print(f"{method:15s} {runs[method].certificate}, {runs[method].n_iter:.0f} passes")
+        print(f"{method:15s} {runs[method].certificate}, {runs[method].passes:.0f} passes")
     mpl.use("Agg")
     display = ConvergenceDisplay(runs).plot()
     display.ax_.set_title("Smoothed hinge, L2, breast cancer data")

@@ -207,6 +207,16 @@ def test_unpenalised_features(loss, base):
     assert solution.certificate.dual <= near.certificate.primal
 
 
+def test_a_dual_point_helps_with_unpenalised_features_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), 3 + rng.standard_normal(30)
+    problem = dg.Problem(X, y, "squared", Weighted(L2(), [1.0, 1.0, 1.0, 0.0]), 0.1)
+    solution = dg.solve(problem, tol=1e-8)
+    zero = dg.certify(problem, np.zeros(4), solution.dual)
+    assert zero.dual == pytest.approx(solution.certificate.dual, rel=1e-6)
+    assert zero.dual > dg.certify(problem, np.zeros(4)).dual
+
+
 def test_unpenalised_features_need_a_smooth_loss():
     X, y = np.eye(4) + 0.1, [1.0, -1.0, 1.0, -1.0]
     problem = dg.Problem(X, y, "hinge", Weighted(L2(), [0.0, 1.0, 1.0, 1.0]))

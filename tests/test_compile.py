@@ -125,6 +125,21 @@ def test_an_edited_loss_of_a_user_neither(tmp_path):
     assert run(plain, tmp_path / "cache", path).startswith("2.5")
 
 
+def test_an_edited_helper_of_a_user_neither(tmp_path):
+    source = (PACKAGE / "penalties" / "l2.py").read_text()
+    mine = "from helper import half\n" + source.split('"""', 2)[2].replace("0.5 *", "half() *")
+    (tmp_path / "mine.py").write_text(mine.replace("from __future__ import annotations\n", ""))
+    helper = tmp_path / "helper.py"
+    code = """
+        import numpy as np, dualgap as dg, mine
+        print(dg.Problem(np.eye(2), [1.0, 3.0], "squared", mine.L2()).penalty_value(np.ones(2)))
+    """
+    path = [tmp_path, PACKAGE.parent]
+    for value, expected in (("0.5", "1.0"), ("2.0", "4.0")):
+        helper.write_text(f"import numba\n@numba.njit\ndef half():\n    return {value}\n")
+        assert run(code, tmp_path / "cache", path, PYTHONDONTWRITEBYTECODE="1") == expected
+
+
 def test_a_damaged_cache_costs_a_compilation_not_a_fit(tmp_path):
     code = """
         import numpy as np, dualgap as dg

@@ -73,6 +73,11 @@ def test_a_penalty_of_a_user_shifts_the_solution(data):
     exact = np.linalg.solve(X.T @ X / 80 + 10 * np.eye(4), X.T @ y / 80 + 10 * mean)
     np.testing.assert_allclose(solution.coef, exact, atol=1e-4)
     assert solution.certificate.radius is not None
+    far = dg.Problem(X, X @ (mean + 100.0), "squared", PriorMean(mean + 99.0), 0.01)
+    for sampling in ("gap-per-epoch", "adaptive", "support-set"):
+        assert dg.solve(far, dg.steps.Coordinate("primal"), sampling).converged
+    with pytest.raises(ValueError, match="mean must hold"):
+        dg.Problem(X, y, "squared", PriorMean(mean[:2]))
 
 
 def test_a_custom_rule_is_the_same_as_a_class(data):

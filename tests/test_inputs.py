@@ -58,7 +58,10 @@ def test_bad_x(bad, says):
         ([1.0, 2.0], "y has 2 entries where 3 are needed"),
         ([1.0, np.nan, 2.0], r"y\[1\] is nan"),
         ([1.0, np.inf, 2.0], r"y\[1\] is inf"),
-        ([[1.0], [2.0], [3.0]], "y must have one dimension"),
+        ([[1.0], [2.0], [3.0]], r"y must have one dimension.*y.ravel\(\)"),
+        (np.array(["1", "2", "3"], dtype=object), "y must hold"),
+        (np.ma.masked_array(REAL, [0, 1, 0]), "y has masked entries"),
+        (sp.csr_array(REAL[:, None]), "y must be dense"),
         (["a", "b", "c"], "y must hold"),
         ([1.0, 2.0, 1e200], "y has entries of size"),
     ],
@@ -103,7 +106,7 @@ def test_bad_sample_weight(bad, says):
         dg.Problem(X, REAL, sample_weight=bad)
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, "much", None])
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, "much", "1.0", True, None])
 def test_bad_lam(bad):
     with pytest.raises(ValueError, match="lam"):
         dg.Problem(X, REAL, lam=bad)
@@ -125,7 +128,7 @@ def test_an_objective_that_overflows_at_the_start_is_refused():
     ("bad", "says"),
     [
         ("huge", "loss 'huge' is unknown"),
-        (losses.Hinge, "loss must be a loss object"),
+        (losses.Hinge, r"write Hinge\(\)"),
         (L2(), "loss must be a loss object"),
         (3, "loss must be"),
         (losses.SmoothedHinge(0.0), "gamma"),
@@ -149,7 +152,7 @@ def test_bad_loss(bad, says):
     ("bad", "says"),
     [
         ("l3", "penalty 'l3' is unknown"),
-        (L2, "penalty must be a penalty object"),
+        (L2, r"write L2\(\)"),
         (losses.Hinge(), "penalty must be"),
         (None, "penalty must be"),
         (ElasticNet(1.5), "l1_ratio"),
@@ -186,3 +189,18 @@ def test_names_stand_for_objects(loss, penalty):
     assert problem.loss == losses.REGISTRY[loss]()
     assert problem.penalty == penalties.REGISTRY[penalty]()
     assert "3 samples x 2 features" in repr(problem)
+
+
+def test_later_changes_of_y_do_not_matter():
+    y, s = REAL.copy(), np.ones(3)
+    problem = dg.Problem(X, y, sample_weight=s)
+    before = problem.primal(np.zeros(2))
+    y[:] = s[:] = 0.0
+    assert problem.primal(np.zeros(2)) == before
+
+
+def test_vectors_of_a_wrong_length_never_reach_a_kernel():
+    problem = dg.Problem(X, REAL)
+    for method, length in (("decision", 3), ("primal", 1), ("penalty_value", 3), ("average", 2)):
+        with pytest.raises(ValueError, match="entries"):
+            getattr(problem, method)(np.ones(length))

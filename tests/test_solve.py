@@ -134,7 +134,7 @@ def test_running_out_of_epochs_says_how_far_it_got_and_what_helps():
     assert solution.status is Status.MAX_EPOCHS
     assert not solution.converged
     words = str(solution)
-    for part in ("objective", "no model can do better than", "gap", "3 passes", "Target", "Raise"):
+    for part in ("objective", "no model can do better than", "gap", "6 passes", "Target", "Raise"):
         assert part in words
 
 
@@ -236,13 +236,55 @@ def test_auto_says_why():
     assert "prox-point" in dg.solve(make("hinge", "l1")).method
 
 
-def test_solution_goes_to_json():
-    import json
+def test_methods_describe_themselves():
+    table = dg.methods.describe()
+    for name in METHODS:
+        assert name in table
+    assert "Csiba" in table
 
-    solution = dg.solve(make())
-    text = json.loads(json.dumps(solution.to_dict()))
-    assert text["gap"] == solution.certificate.gap
-    assert text["history"]["epoch"][0] == 0
+
+def test_a_sampling_by_name():
+    one = dg.solve(make("squared"), "sdca", sampling="permutation")
+    two = dg.solve(make("squared"), "sdca", sampling=dg.samplings.Permutation())
+    np.testing.assert_array_equal(one.coef, two.coef)
+
+
+def test_given_coefficients_are_never_lost():
+    problem = make("hinge", lam=0.01)
+    best = dg.solve(problem, tol=1e-6)
+    again = dg.solve(problem, warm_start=best.coef, max_epochs=0)
+    assert again.certificate.primal == best.certificate.primal
+
+
+def test_the_dual_point_is_the_one_behind_the_bound():
+    problem = make("squared", "l1", lam=0.05)
+    solution = dg.solve(problem, tol=1e-6)
+    assert np.abs(problem.average(solution.dual)).max() <= 1.0
+    dual = np.mean(solution.dual * problem.y - solution.dual**2 / 2)
+    assert dual == pytest.approx(solution.certificate.dual, rel=1e-12)
+
+
+def test_results_can_be_compared_copied_and_pickled():
+    import copy
+    import pickle
+
+    problem = make()
+    solution = dg.solve(problem)
+    assert solution == solution
+    assert solution != dg.solve(problem)
+    for twin in (copy.deepcopy(solution), pickle.loads(pickle.dumps(solution))):
+        np.testing.assert_array_equal(twin.coef, solution.coef)
+        np.testing.assert_array_equal(twin.history.gap, solution.history.gap)
+    assert dg.solve(pickle.loads(pickle.dumps(problem))).certificate.gap == solution.certificate.gap
+
+
+def test_short_blocks_count_as_epochs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 3))
+    problem = dg.Problem(X, np.sign(X[:, 0]), "hinge", lam=1e-3)
+    solution = dg.solve(problem, tol=0, max_epochs=10)
+    assert len(solution.history) <= 11
+    assert solution.passes >= 10
 
 
 @pytest.mark.parametrize(
@@ -257,7 +299,10 @@ def test_solution_goes_to_json():
         ({"method": "newton"}, "method"),
         ({"method": 3}, "method"),
         ({"method": ["sdca"]}, "method"),
-        ({"sampling": "uniform"}, "sampling"),
+        ({"sampling": "unknown"}, "sampling"),
+        ({"sampling": 3}, "sampling"),
+        ({"method": Coordinate}, "method"),
+        ({"tol": np.inf}, "tol"),
         ({"random_state": "abc"}, "random_state"),
         ({"callback": 3}, "callback"),
     ],

@@ -127,9 +127,7 @@ def test_nothing_is_copied_that_can_be_read_in_place():
 
 
 def test_a_problem_never_makes_sparse_data_dense():
-    wide = sp.random(
-        50, 2_000_000, density=1e-6, random_state=0, format="csr"
-    )
+    wide = sp.random(50, 2_000_000, density=1e-6, random_state=0, format="csr")
     y = np.where(np.arange(50) % 2, 1.0, -1.0)
     assert dg.solve(dg.Problem(wide, y, "hinge", lam=0.1)).converged
 

@@ -4,8 +4,8 @@
              argument, in plain Python and, with static dispatch, inside kernels. A loss, penalty
              or matrix is a ``NamedTuple`` whose methods are its rules; no registration needed.
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
-             itself; our folders are named after the sources of this package and of the user's
-             classes in the signature, so an edited rule never meets a stale kernel.
+             itself; our folders are named after the sources of this package and the code of the
+             user's classes in the signature, so an edited rule never meets a stale kernel.
 ``helper``   a small scalar function that rules call.
 """
 
@@ -15,7 +15,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +24,8 @@ import numba
 import platformdirs
 from numba.core import caching, types
 from numba.extending import overload
+
+from dualgap._fingerprint import fingerprint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,29 +106,31 @@ class _KernelCache(caching.FunctionCache):
     """
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        home = self._home(sig)
-        if home is None:
-            return None
-        try:
-            return caching.FunctionCache._load_overload(home, sig, target_context)
-        except Exception:  # a damaged cache costs a compilation, not a fit
-            home.flush()
+        home: Any = None
+        try:  # whatever is wrong with a cache costs a compilation, not a fit
+            home = self._home(sig)
+            return home and caching.FunctionCache._load_overload(home, sig, target_context)
+        except Exception:
+            if home is not None:
+                home.flush()
             return None
 
     def _save_overload(self, sig: Any, data: Any) -> None:
-        home = self._home(sig)
-        if home is not None:
-            with contextlib.suppress(OSError):  # a full disk neither
+        with contextlib.suppress(Exception):
+            home = self._home(sig)
+            if home is not None:
                 caching.FunctionCache._save_overload(home, sig, data)
 
     def _home(self, sig: Any) -> caching.FunctionCache | None:
         outside = set(_outside_classes(sig))
         if not outside:
             return self
-        if not all(map(_importable, outside)):
+        stamps = [fingerprint(cls) if _importable(cls) else None for cls in outside]
+        known = sorted(stamp for stamp in stamps if stamp)
+        if len(known) < len(stamps):
             return None
-        stamp = hashlib.sha256("".join(sorted(map(_stamp, outside))).encode()).hexdigest()[:16]
-        return _cache_in(cache_folder() / stamp, self._py_func, caching.FunctionCache)
+        folder = cache_folder() / "-".join(known)
+        return _cache_in(folder, self._py_func, caching.FunctionCache)
 
 
 def _outside_classes(sig: Any) -> Iterator[type]:
@@ -143,9 +146,3 @@ def _outside_classes(sig: Any) -> Iterator[type]:
 def _importable(cls: type) -> bool:
     # A class of a script or of a function body is another object in the next process.
     return cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
-
-
-def _stamp(cls: type) -> str:
-    source = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    content = Path(source).read_bytes() if source else b""
-    return f"{cls.__module__}.{cls.__qualname__}:{hashlib.sha256(content).hexdigest()};"

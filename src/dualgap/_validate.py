@@ -17,7 +17,9 @@ def finite_vector(value: Any, name: str, length: int) -> Floats:
     """A contiguous float64 vector of a given length without NaN or infinity."""
     vector = real_array(value, name)
     if vector.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not shape {vector.shape}")
+        raise ValueError(
+            f"{name} must have one dimension, not shape {vector.shape}: use {name}.ravel()"
+        )
     if len(vector) != length:
         raise ValueError(f"{name} has {len(vector)} entries where {length} are needed")
     vector = np.ascontiguousarray(vector, dtype=np.float64)
@@ -29,9 +31,15 @@ def finite_vector(value: Any, name: str, length: int) -> Floats:
 
 def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """An array of real numbers, of any real dtype."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked entries: remove or fill them in")
+    if hasattr(value, "toarray"):
+        raise ValueError(f"{name} must be dense: use {name}.toarray().ravel()")
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O":
+            if any(isinstance(item, str) for item in array.flat):
+                raise ValueError("it holds strings")
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from None
@@ -44,6 +52,8 @@ def number(
     value: Any, name: str, low: float, high: float = np.inf, *, open_low: bool = False
 ) -> float:
     """A float in an interval; ``open_low`` leaves its lower end out."""
+    if isinstance(value, (str, bool, np.bool_)):
+        raise ValueError(f"{name} must be a number, not {value!r}")
     try:
         result = float(value)
     except (TypeError, ValueError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dualgap import samplings
+from dualgap._validate import named
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
@@ -20,10 +22,11 @@ def choose(problem: Problem) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
-def resolve(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[str, Method]:
+def resolve(method: Any, sampling: Any, problem: Problem) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
-    name, chosen = _look_up(method, sampling, problem)
+    name, chosen = _look_up(method, problem)
     if sampling is not None:
+        sampling = named(sampling, samplings.REGISTRY, "sampling")
         if not isinstance(sampling, Sampling):
             raise ValueError(f"sampling must be a dualgap.samplings object, not {sampling!r}")
         name = f"{name} with {sampling!r}"
@@ -39,10 +42,10 @@ def resolve(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[s
     )
 
 
-def _look_up(method: Any, sampling: Sampling | None, problem: Problem) -> tuple[str, Method]:
+def _look_up(method: Any, problem: Problem) -> tuple[str, Method]:
     if isinstance(method, Method):
         return "custom", method
-    if hasattr(method, "start"):
+    if hasattr(method, "start") and not isinstance(method, type):
         return type(method).__name__, Method(method, METHODS["cd-gap-decay"].sampling)
     if method == "auto":
         return choose(problem)

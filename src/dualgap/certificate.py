@@ -20,13 +20,14 @@ from dualgap.problem import Problem
 from dualgap.unpenalised import balance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """Proof of the quality of a coefficient vector.
 
     ``primal``         the objective P(w)
     ``dual``           no coefficients can have a smaller objective than this
-    ``gap``            primal − dual ≥ P(w) − min P ≥ 0
+    ``gap``            at least P(w) − min P, never negative: the sum of the parts and of rounding
+                       errors (up to which it is primal − dual)
     ``scale``          P(0), the objective at zero coefficients
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap
@@ -90,15 +91,20 @@ def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
     ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
     −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used.
     """
-    w = finite_vector(coef, "coef", problem.d)
+    dual = None if dual is None else finite_vector(dual, "dual", problem.n)
+    return prove(problem, finite_vector(coef, "coef", problem.d), dual)[0]
+
+
+def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
+    """The certificate, and the dual point that it rests on."""
     z = problem.decision(w)
-    best = evaluate(problem, _from_primal(problem, w, z), rounding=True)
+    pairs = [_from_primal(problem, w, z)]
     if dual is not None:
         a = np.empty(problem.n)
-        terms.projections(problem.loss, problem.y, finite_vector(dual, "dual", problem.n), a)
-        given = evaluate(problem, Pair(w, a, z, problem.average(a)), rounding=True)
-        best = min(given, best, key=lambda certificate: certificate.gap)
-    return best
+        terms.projections(problem.loss, problem.y, dual, a)
+        pairs.append(Pair(w, a, z, problem.average(a)))
+    proofs = [_evaluate(problem, pair, rounding=True) for pair in pairs]
+    return min(proofs, key=lambda proof: proof[0].gap)
 
 
 def _from_primal(problem: Problem, w: Floats, z: Floats) -> Pair:
@@ -107,8 +113,12 @@ def _from_primal(problem: Problem, w: Floats, z: Floats) -> Pair:
     return Pair(w, a, z, problem.average(a))
 
 
-def evaluate(problem: Problem, pair: Pair, *, rounding: bool = False) -> Certificate:
-    """The certificate of a pair whose images are given; ``certify`` computes them from the data."""
+def evaluate(problem: Problem, pair: Pair) -> Certificate:
+    """The certificate of a pair as a run maintains it, without the rounding errors."""
+    return _evaluate(problem, pair, rounding=False)[0]
+
+
+def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certificate, Floats]:
     with np.errstate(over="ignore", invalid="ignore"):
         pair, slack = feasible(problem, pair)
         z_error, u_error = np.empty(0), np.empty(0)
@@ -142,7 +152,7 @@ def evaluate(problem: Problem, pair: Pair, *, rounding: bool = False) -> Certifi
         dual = -float(np.sum(loss_conjs) + np.sum(penalty_conjs) + of_dual + more_of_dual + slack)
         strength = problem.lam * problem.features.strength.min()
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
-    return Certificate(
+    certificate = Certificate(
         primal=np.inf if np.isnan(primal) else primal,
         dual=-np.inf if np.isnan(dual) else dual,
         gap=gap,
@@ -151,6 +161,7 @@ def evaluate(problem: Problem, pair: Pair, *, rounding: bool = False) -> Certifi
         sample_parts=sample_parts,
         feature_parts=feature_parts,
     )
+    return certificate, pair.a
 
 
 def _radius(gap: float, strength: float) -> float | None:
@@ -185,7 +196,7 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
 
 
 def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
-    a, reach = balance(problem, pair.z, pair.w, free)
+    a, reach = balance(problem, pair, free)
     u = problem.average(a)
     error = _error_of_u(problem, a)[free]
     if np.isinf(reach).any() or (np.abs(u[free]) > error).any():

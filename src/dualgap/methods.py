@@ -144,3 +144,9 @@ def suitable(problem: Problem) -> list[str]:
     practical = ["cd-gap-decay", "prox-point"]
     ordered = practical + [name for name in METHODS if name not in practical]
     return [name for name in ordered if METHODS[name].refusal(problem) is None]
+
+
+def describe() -> str:
+    """A table of all methods, for people."""
+    width = max(map(len, METHODS))
+    return "\n".join(f"{name:{width}}  {m.about} ({m.paper})" for name, m in METHODS.items())

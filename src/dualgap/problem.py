@@ -42,7 +42,7 @@ class Problem:
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
     y : array of shape (n,)
-        Targets. For classification losses any two values; the larger one counts as +1.
+        Targets. For classification losses any two numbers; the larger one counts as +1.
     loss, penalty : object or name
         For example ``losses.Hinge()`` or ``"hinge"``, ``penalties.L2()`` or ``"l2"``.
     lam : float
@@ -65,7 +65,7 @@ class Problem:
         self.loss = _check_loss(loss)
         self.penalty = check_penalty(penalty, self.d)
         self.lam = positive(lam, "lam")
-        self.c = _shares(sample_weight, self.n)
+        self.c = storage.read_only(_shares(sample_weight, self.n))
         self._measure()
         if ((self.features.low == 0.0) != (self.features.high == 0.0)).any():
             raise ValueError(
@@ -74,7 +74,8 @@ class Problem:
             )
         if not np.isfinite(self.penalty_value(self.features.origin)):
             raise ValueError("penalty: its constraints leave no coefficients at all")
-        self.y, self.classes = _check_targets(y, self.loss, self.n)
+        y, self.classes = _check_targets(y, self.loss, self.n)
+        self.y = storage.read_only(y.copy())  # later changes of the user's array are not ours
 
     def _measure(self) -> None:
         own, other = (self.n, self.d) if self.by_rows else (self.d, self.n)
@@ -127,12 +128,14 @@ class Problem:
 
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
+        _refuse_length(w, self.d, "w")
         out = np.empty(self.n)
         (products.gather if self.by_rows else products.scatter)(self._native, w, out)
         return out
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
+        _refuse_length(a, self.n, "a")
         out = np.empty(self.d)
         weights = self.c * a
         (products.scatter if self.by_rows else products.gather)(self._native, weights, out)
@@ -164,11 +167,12 @@ class Problem:
 
     def primal(self, w: Floats) -> float:
         """P(w)."""
-        z = self.decision(w) if w.any() else np.zeros(self.n)
+        z = self.decision(w)
         return float(np.sum(self._samples(z)[0])) + self.penalty_value(w)
 
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
+        _refuse_length(w, self.d, "w")
         penalties_, conjs, parts = np.empty((3, self.d))
         u, none = np.zeros(self.d), np.empty(0)
         terms.feature_terms(self.penalty, self.lam, w, u, none, penalties_, conjs, parts)
@@ -189,8 +193,16 @@ class Problem:
         )
 
 
+def _refuse_length(vector: Floats, length: int, name: str) -> None:
+    # A kernel would read on past the end.
+    if vector.shape != (length,):
+        raise ValueError(f"{name} must have {length} entries, not shape {vector.shape}")
+
+
 def _check_loss(loss: Any) -> Any:
     loss = named(loss, losses.REGISTRY, "loss")
+    if isinstance(loss, type):
+        raise ValueError(f"loss must be an object, not a class: write {loss.__name__}()")
     missing = [name for name in LOSS_RULES if not callable(getattr(type(loss), name, None))]
     missing += [name for name in LOSS_CONSTANTS if not hasattr(type(loss), name)]
     if missing or not isinstance(loss, tuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ class Status(str, Enum):
     MAX_SECONDS = "Stopped at max_seconds before the gap reached the target."
     INTERRUPTED = "Interrupted: this is the best certified model so far."
     CALLBACK = "Stopped by the callback: this is the best certified model so far."
-    STALLED = "Stalled: no coordinate that the sampling visits can move any further in float64."
+    STALLED = "Stalled: nothing that the method visits makes any difference in float64."
 
     def __str__(self) -> str:
         return self.value
@@ -34,7 +33,7 @@ _REMEDY = {
 
 
 class History:
-    """One row per certificate, with named columns: ``history.gap`` or ``history["gap"]``.
+    """A row at the start and one per epoch; columns by name, as ``history.gap`` or ["gap"].
 
     ``epoch``              updates so far / number of coordinates
     ``updates``            coordinate updates so far
@@ -83,9 +82,13 @@ class History:
         return f"History({len(self)} rows: {', '.join(self.columns)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """The result of ``solve``. ``print(solution)`` says how it went in words."""
+    """The result of ``solve``. ``print(solution)`` says how it went in words.
+
+    ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
+    by updates and by the sampling.
+    """
 
     coef: Floats = field(repr=False)
     dual: Floats = field(repr=False)
@@ -94,6 +97,7 @@ class Solution:
     status: Status
     method: str
     target: float
+    passes: float
 
     @property
     def converged(self) -> bool:
@@ -101,25 +105,12 @@ class Solution:
 
     @property
     def n_iter(self) -> float:
-        """Epochs: passes over the coordinates."""
+        """Epochs: updates / number of coordinates."""
         return float(self.history.epoch[-1])
 
     def __str__(self) -> str:
-        words = f"{self.certificate} after {self.n_iter:.3g} passes. {self.status}"
+        words = f"{self.certificate} after {self.passes:.3g} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
         remedy = _REMEDY.get(self.status)
         return words if remedy is None else f"{words} {remedy}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists, ready for JSON."""
-        return {
-            "coef": self.coef.tolist(),
-            "dual": self.dual.tolist(),
-            "primal": self.certificate.primal,
-            "bound": self.certificate.dual,
-            "gap": self.certificate.gap,
-            "status": str(self.status),
-            "method": self.method,
-            "history": {name: column.tolist() for name, column in self.history.to_dict().items()},
-        }

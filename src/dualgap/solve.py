@@ -12,7 +12,7 @@ import numpy as np
 
 from dualgap._validate import LARGEST, Floats, number, whole
 from dualgap.auto import resolve
-from dualgap.certificate import Certificate, Pair, certify, evaluate
+from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.problem import Problem
 from dualgap.progress import Progress
 from dualgap.samplings.base import Sampling, checked_draw, checked_weights
@@ -28,7 +28,7 @@ _IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
 _DOUBTS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """What a callback sees at each certificate."""
 
@@ -44,7 +44,7 @@ class Snapshot:
 def solve(
     problem: Problem,
     method: Any = "auto",
-    sampling: Sampling | None = None,
+    sampling: Any = None,
     tol: float = 1e-4,
     max_epochs: int = 1000,
     max_seconds: float | None = None,
@@ -61,14 +61,15 @@ def solve(
     method : str, Method or step, default "auto"
         A name from ``dualgap.methods.METHODS``; "auto" picks one and says why in
         ``solution.method``.
-    sampling : Sampling, optional
+    sampling : Sampling or str, optional
         Replaces the method's own.
     tol : float
         Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients (for Poisson
         less the smallest sum that its losses can have). Scaling y, X or the weights does not change
         what it means.
     max_epochs : int
-        An epoch is as many updates as there are coordinates.
+        Rounds of the loop. Each makes as many updates as there are coordinates, or fewer if the
+        sampling has few left to visit, and then looks at the gap.
     max_seconds : float, optional
     random_state : int or numpy Generator
         The same seed gives the same result, bit for bit.
@@ -84,8 +85,11 @@ def solve(
         Also after Ctrl-C: then the best certified model so far.
     """
     if not isinstance(problem, Problem):
-        raise ValueError(f"problem must be a dualgap.Problem, not {type(problem).__name__}")
-    tol = number(tol, "tol", 0.0)
+        raise ValueError(
+            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
+            "use solve(Problem(X, y, loss, penalty, lam))"
+        )
+    tol = number(tol, "tol", 0.0, LARGEST)
     max_epochs = whole(max_epochs, "max_epochs", 0)
     limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
     if callback is not None and not callable(callback):
@@ -94,12 +98,15 @@ def solve(
     name, chosen = resolve(method, sampling, problem)
     if not problem.scale < LARGEST:
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
-    run = chosen.step.start(problem, as_start(problem, warm_start))
+    start = as_start(problem, warm_start)
+    run = chosen.step.start(problem, start)
     loop = _Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, rng)
+    if start.coef is not None:
+        loop.offer(start.coef)
     with Progress(loop.target, enabled=progress) as loop.progress:
         status = loop.run_to_the_end()
     coef, dual = loop.best
-    proof = loop.proof or certify(problem, coef, dual)
+    proof, dual = loop.proof or prove(problem, coef, dual)
     if proof.gap <= loop.target:
         status = Status.CONVERGED
     return Solution(
@@ -110,6 +117,7 @@ def solve(
         status=status,
         method=name,
         target=loop.target,
+        passes=loop.updates / run.size + loop.looks,
     )
 
 
@@ -136,18 +144,19 @@ class _Loop:
     ) -> None:
         self.problem, self.run, self.sampling = problem, run, sampling
         self.target = tol * problem.scale
-        self.max_updates = max_epochs * run.size
+        self.max_epochs = max_epochs
         self.max_seconds = max_seconds
         self.callback = callback
         self.rng = rng
         self.history = History()
         self.progress: Any = None
-        self.updates = self.operations = self.idle = 0
+        self.updates = self.operations = self.rounds = self.looks = 0
+        self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
         self.primal, self.dual = np.inf, -np.inf
-        self.best: tuple[Floats, Floats] = (np.zeros(problem.d), np.zeros(problem.n))
-        self.proof: Certificate | None = None
+        self.best: tuple[Floats, Floats] = (problem.features.origin.copy(), np.zeros(problem.n))
+        self.proof: tuple[Certificate, Floats] | None = None
         self.weights: Floats | None = None
         self.started = time.perf_counter()
         self.pair, self.certificate = self._look()
@@ -188,6 +197,12 @@ class _Loop:
             self.dual, dual = certificate.dual, pair.a
         self.best = coef, dual
 
+    def offer(self, coef: Floats) -> None:
+        """Keep a user's coefficients if they are better than what the run starts from."""
+        primal = self.problem.primal(coef)
+        if primal < self.primal:
+            self.primal, self.best = primal, (coef, self.best[1])
+
     @property
     def gap(self) -> float:
         return max(self.primal - self.dual, 0.0)
@@ -205,7 +220,7 @@ class _Loop:
                 self._record()
                 if self.run.adapt(self.pair, self.certificate):
                     self.pair, self.certificate = self._look()
-                    self.idle = 0
+                    self.idle = self.idle_rounds = 0
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
@@ -214,21 +229,21 @@ class _Loop:
         self.progress.show(self.updates / self.run.size, self.gap)
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
-            proof = certify(self.problem, *self.best)
+            proof, dual = prove(self.problem, *self.best)
             if proof.gap <= self.target:
-                self.proof = proof
+                self.proof = proof, dual
                 return Status.CONVERGED
             self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
             if self.doubts >= _DOUBTS:
                 return Status.STALLED
             self.doubtful = min(self.doubtful, proof.gap)
-            self.primal, self.dual = proof.primal, proof.dual
+            self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
             self.run.refresh()
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
-        if self.idle >= max(_IDLE_EPOCHS * self.run.size, _IDLE_UPDATES):
+        if self.idle_rounds >= _IDLE_EPOCHS and self.idle >= _IDLE_UPDATES:
             return Status.STALLED
-        if self.updates >= self.max_updates:
+        if self.rounds >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
 
@@ -249,6 +264,8 @@ class _Loop:
     # --- updating -----------------------------------------------------------------------------
 
     def _epoch(self) -> None:
+        self.rounds += 1
+        self.idle_rounds += 1
         if self.sampling.refresh == "step":
             self._steps()
         else:
@@ -259,7 +276,7 @@ class _Loop:
         if self.weights is None or self.sampling.refresh == "epoch":
             self.weights = self._weigh(self.pair, self.certificate)
         if not self.weights.any():
-            self.idle = sys.maxsize  # every coordinate is optimal as far as the sampling can see
+            self._give_up()
             return
         order = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
@@ -271,24 +288,33 @@ class _Loop:
     def _steps(self) -> None:
         """An epoch in which every update looks at all coordinates first."""
         pair, certificate = self.pair, self.certificate
-        for _ in range(self.run.size):
+        for step in range(self.run.size):
+            if step:
+                pair = self.run.pair()
+                certificate = evaluate(self.problem, pair)
             weights = self._weigh(pair, certificate)
             if not weights.any():
-                self.idle = sys.maxsize
+                self._give_up()
                 break
             self._advance(checked_draw(self.sampling, weights, 1, self.rng))
             if self._out_of_time():
                 break
-            pair = self.run.pair()
-            certificate = evaluate(self.problem, pair)
+
+    def _give_up(self) -> None:
+        """Every coordinate is optimal as far as the sampling can see."""
+        self.idle = self.idle_rounds = sys.maxsize
 
     def _weigh(self, pair: Pair, certificate: Certificate) -> Floats:
         if self.sampling.refresh != "never":
             self.operations += self.run.size
+            self.looks += 1
         return checked_weights(self.sampling, self.run.scores(pair, certificate))
 
     def _advance(self, order: Any) -> None:
         moved, operations = self.run.advance(order)
         self.updates += len(order)
         self.operations += operations
-        self.idle = 0 if moved else self.idle + len(order)
+        if moved:
+            self.idle = self.idle_rounds = 0
+        else:
+            self.idle += len(order)

@@ -20,19 +20,35 @@ _STEPS = 50
 _COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
 
 
-def balance(problem: Any, z: Floats, w: Floats, free: Any) -> tuple[Floats, Floats]:
-    """A feasible dual point close to −φ'(z) that satisfies the constraint of each free feature.
+def balance(problem: Any, pair: Any, free: Any) -> tuple[Floats, Floats]:
+    """A feasible dual point that satisfies the constraint of each free feature.
 
-    Also returns how large the free coefficients are, before or after; infinite when the features
-    are so nearly collinear that nothing bounds them.
+    That is the pair's own, if little is missing, else one close to −φ'(z). Also returns how large
+    the free coefficients are; infinite when the features are so nearly collinear that nothing
+    bounds them.
     """
     X = np.empty((problem.n, len(free)))
     for column, j in zip(X.T, free):
         _copy_column(problem.columns, j, column)
     size = np.sqrt(problem.column_squares[free])
-    X /= np.where(size > 0.0, size, 1.0)
+    divisor = np.where(size > 0.0, size, 1.0)
+    X /= divisor
+    used = X[:, size > 0.0]
+    if used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR:
+        return pair.a, np.full(len(free), np.inf)
+    h = np.empty(problem.n)
+    terms.curvatures(problem.loss, problem.y, pair.z, h)
+    corrected = _correct(problem, X, pair.a, h)
+    if _is_balanced(problem, X, corrected):
+        return corrected, np.abs(pair.w[free])
+    a, h, move = _newton(problem, pair.z, X)
+    return _correct(problem, X, a, h), np.abs(pair.w[free]) + np.abs(move) / divisor
+
+
+def _newton(problem: Any, z: Floats, X: Floats) -> tuple[Floats, Floats, Floats]:
+    """−φ' and φ'' at z + X·move, with the move that minimises the sum of the losses."""
     a, h = np.empty((2, problem.n))
-    move = np.zeros(len(free))
+    move = np.zeros(X.shape[1])
     for _ in range(_STEPS):
         imbalance, gram = _slopes_at(problem, z + X @ move, X, a, h)
         newton = np.asarray(np.linalg.lstsq(gram, imbalance, rcond=None)[0], dtype=np.float64)
@@ -40,15 +56,22 @@ def balance(problem: Any, z: Floats, w: Floats, free: Any) -> tuple[Floats, Floa
         if (longer == move).all():
             break
         move = longer
-    imbalance, gram = _slopes_at(problem, z + X @ move, X, a, h)
-    # What is left is rounding in z and y, and is taken from a itself.
-    corrected = a - h * (X @ np.linalg.lstsq(gram, imbalance, rcond=None)[0])
-    terms.projections(problem.loss, problem.y, corrected, a)
-    scaled = np.where(size > 0.0, move / np.where(size > 0.0, size, 1.0), 0.0)
-    reach = np.abs(w[free]) + np.abs(scaled)
-    used = X[:, size > 0.0]
-    collinear = used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR
-    return np.asarray(a), np.full(len(free), np.inf) if collinear else reach
+    return a, h, move
+
+
+def _correct(problem: Any, X: Floats, a: Floats, h: Floats) -> Floats:
+    """``a`` with its imbalance taken out where φ'' gives room; what Newton leaves is rounding."""
+    out = np.empty(problem.n)
+    gram = X.T @ (X * (problem.c * h)[:, None])
+    missing = np.linalg.lstsq(gram, X.T @ (problem.c * a), rcond=None)[0]
+    terms.projections(problem.loss, problem.y, a - h * (X @ missing), out)
+    return out
+
+
+def _is_balanced(problem: Any, X: Floats, a: Floats) -> bool:
+    weighted = problem.c * a
+    room = terms.EPS * np.sqrt(np.sum(weighted * weighted))
+    return bool((np.abs(X.T @ weighted) <= room).all())
 
 
 def _slopes_at(problem: Any, z: Floats, X: Floats, a: Floats, h: Floats) -> tuple[Floats, Floats]:

@@ -14,6 +14,8 @@ def check_penalty(penalty: Any, d: int) -> Any:
     from dualgap.penalties import REGISTRY  # late: the registry imports penalties that import this
 
     penalty = named(penalty, REGISTRY, "penalty")
+    if isinstance(penalty, type):
+        raise ValueError(f"penalty must be an object, not a class: write {penalty.__name__}()")
     missing = [rule for rule in RULES if not callable(getattr(type(penalty), rule, None))]
     if missing or not isinstance(penalty, tuple):
         raise ValueError(

@@ -13,7 +13,7 @@ from dualgap.samplings.base import Refresh, Sampling
 from dualgap.steps.views import Scores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Custom(Sampling):
     """``rule``: a vector of weights, or a function of ``Scores`` that returns one.
 
@@ -26,6 +26,8 @@ class Custom(Sampling):
     def __post_init__(self) -> None:
         if self.refresh not in ("never", "epoch", "step"):
             raise ValueError(f'refresh must be "never", "epoch" or "step", not {self.refresh!r}')
+        if not callable(self.rule):
+            object.__setattr__(self, "refresh", "never")  # a vector does not change
 
     def weights(self, scores: Scores) -> Floats:
         return np.asarray(self.rule(scores) if callable(self.rule) else self.rule, dtype=float)

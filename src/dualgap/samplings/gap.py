@@ -39,7 +39,7 @@ class GapPerEpoch(AdaGap):
     m: float = 1.0
 
     def __post_init__(self) -> None:
-        number(self.m, "m", 1.0)
+        number(self.m, "m", 1.0, 1e100)
 
     def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Any:
         if self.m == 1.0:

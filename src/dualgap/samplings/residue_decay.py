@@ -27,7 +27,7 @@ class ResidueDecay(Sampling):
     option: Literal["I", "II"] = "I"
 
     def __post_init__(self) -> None:
-        number(self.m, "m", 1.0, open_low=True)
+        number(self.m, "m", 1.0, 1e100, open_low=True)
         if self.option not in ("I", "II"):
             raise ValueError(f'option must be "I" or "II", not {self.option!r}')
 

@@ -19,7 +19,7 @@ class Start(NamedTuple):
 
 
 def as_start(problem: Problem, warm_start: Any) -> Start:
-    """Accepts a Solution, a (coef, dual) pair, or coefficients alone, for any problem whatever."""
+    """Accepts a Solution, a (coef, dual) pair, or coefficients alone."""
     if warm_start is None:
         return Start()
     if hasattr(warm_start, "coef"):

@@ -117,8 +117,6 @@ class View:
     x: Floats
     v: Floats
 
-    name = ""
-
     @property
     def size(self) -> int:
         return len(self.x)
@@ -130,8 +128,6 @@ class View:
 
 class DualView(View):
     """Samples as coordinates."""
-
-    name = "dual"
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         smoothness = 1.0 / problem.features.strength
@@ -178,14 +174,12 @@ class DualView(View):
 class PrimalView(View):
     """Features as coordinates."""
 
-    name = "primal"
-
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         q = np.full(problem.d, inf)
         if problem.loss.gamma > 0.0:
             products.weighted_squares(problem.columns, problem.c / problem.loss.gamma, q)
             _refuse_overflow(q)
-        q[problem.column_counts == 0.0] = 0.0
+        q[problem.column_squares == 0.0] = 0.0
         super().__init__(
             problem,
             problem.columns,
@@ -209,30 +203,36 @@ class PrimalView(View):
         problem = self.problem
         limit = self._limits(pair, certificate)
         residue, gap = np.empty((2, self.size))
-        _feature_scores(problem.penalty, problem.lam, pair.w, pair.u, limit, residue, gap)
+        origin = problem.features.origin
+        _feature_scores(problem.penalty, problem.lam, pair.w, pair.u, origin, limit, residue, gap)
         strength = problem.lam * problem.features.strength
         bound = np.where(np.isfinite(self.q), self.q, problem.column_squares)
         return Scores(residue, gap, bound, strength, limit)
 
     def _limits(self, pair: Pair, certificate: Certificate) -> Floats:
-        """B_j ≥ |w_j*|: the "Lipschitzing" of Perekrestenko et al. 2017, section 4.1.
+        """B_j ≥ |w_j* − o_j|, o_j the penalty's own choice: "Lipschitzing" (Perekrestenko et al.
+        2017, section 4.1).
 
-        P(w*) ≤ P(w) leaves λ g_j(w_j*) ≤ P(w) − Σ inf φ =: λ·level. Where g_j grows like r|w_j|
-        that gives B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
+        P(w*) ≤ P(w) leaves g_j(w_j*) − g_j(o_j) ≤ (P(w) − Σ inf φ)/λ − g(o) =: level. Where g_j
+        grows like r|w_j| that is B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
         """
         problem, facts = self.problem, self.problem.features
-        level = min(max(certificate.primal - problem.floor, 0.0) / problem.lam, LARGEST)
+        least = problem.floor + problem.penalty_value(facts.origin)
+        level = min(max(certificate.primal - least, 0.0) / problem.lam, LARGEST)
         growth = np.minimum(facts.high, -facts.low)
-        limit = facts.reach.copy()
+        limit = np.full(self.size, inf)
         linear = (growth > 0.0) & np.isfinite(growth)
-        limit[linear] = np.minimum(limit[linear], level / growth[linear])
+        limit[linear] = level / growth[linear]
         convex = facts.strength > 0.0
         limit[convex] = np.minimum(limit[convex], np.sqrt(2.0 * level / facts.strength[convex]))
+        _widen(problem.penalty, facts.origin, level, limit)
+        limit = np.minimum(limit, facts.reach + np.abs(facts.origin))
         # An unpenalised feature has no such bound; the length of a gradient step stands in.
-        free = np.isinf(limit) & (self.q > 0.0)
+        away = np.abs(pair.w - facts.origin)
+        free = np.isinf(limit) & (problem.column_squares > 0.0)
         step = np.abs(pair.u[free]) * problem.lam / problem.column_squares[free]
-        limit[free] = np.abs(pair.w[free]) + step
-        return np.maximum(limit, np.abs(pair.w))
+        limit[free] = away[free] + step
+        return np.asarray(np.maximum(limit, away))
 
 
 def _refuse_overflow(q: Floats) -> None:
@@ -249,11 +249,25 @@ def _residues(loss: Any, y: Any, c: Any, z: Any, a: Any, out: Any) -> None:
 
 
 @kernel
+def _widen(penalty: Any, origin: Any, level: float, limit: Any) -> None:
+    """Double each finite limit until the penalty has risen by ``level`` on both sides."""
+    for j in range(len(limit)):
+        lowest = value(penalty, origin[j], j)
+        for _ in range(60):
+            left = value(penalty, origin[j] - limit[j], j)
+            right = value(penalty, origin[j] + limit[j], j)
+            if limit[j] == inf or min(left, right) - lowest >= 0.999 * level:
+                break
+            limit[j] *= 2.0
+
+
+@kernel
 def _feature_scores(
-    penalty: Any, lam: float, w: Any, u: Any, limit: Any, residue: Any, gap: Any
+    penalty: Any, lam: float, w: Any, u: Any, origin: Any, limit: Any, residue: Any, gap: Any
 ) -> None:
     for j in range(len(w)):
-        best = min(max(conj_slope(penalty, u[j], w[j], j), -limit[j]), limit[j])
+        low, high = origin[j] - limit[j], origin[j] + limit[j]
+        best = min(max(conj_slope(penalty, u[j], w[j], j), low), high)
         residue[j] = abs(w[j] - best)
         part = value(penalty, w[j], j) - value(penalty, best, j) + u[j] * (best - w[j])
         gap[j] = max(lam * part, 0.0)
