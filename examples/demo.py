@@ -1,4 +1,4 @@
-"""Fit a model, print its proof, and draw how five methods got there: ``make demo``."""
+"""Fit a model, print its proof, and draw how six methods got there: ``make demo``."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 import dualgap as dg
 from dualgap.plots import ConvergenceDisplay
 
-METHODS = ("sdca", "iprox-sdca", "cd-permutation", "adasdca+ii", "adasdca+")
+METHODS = ("sdca", "iprox-sdca", "cd-permutation", "adasdca+ii", "adasdca+", "cd-gap-decay")
 
 
 def main(picture: Path = Path("demo.png")) -> None:

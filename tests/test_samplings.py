@@ -29,7 +29,7 @@ def scores_of(problem, run):
     return pair, run.scores(pair, evaluate(problem, pair))
 
 
-def proportional(found, expected):
+def assert_proportional(found, expected):
     np.testing.assert_allclose(
         found / found.sum(), expected / expected.sum(), rtol=1e-9, atol=1e-12
     )
@@ -45,14 +45,14 @@ def test_dual_view_scores_are_those_of_the_papers(dual_run):
     gap += pair.a * (problem.X @ pair.w - problem.y)
     np.testing.assert_allclose(scores.residue, kappa, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(scores.gap, gap / n, rtol=1e-9)
-    proportional(samplings.Importance("smooth").weights(scores), v + n * lam * gamma)
-    proportional(samplings.Residue().weights(scores), kappa * np.sqrt(v + n * lam * gamma))
-    proportional(samplings.Adaptive().weights(scores), kappa * np.sqrt(v))
-    proportional(samplings.AdaGap().weights(scores), gap)
+    assert_proportional(samplings.Importance("smooth").weights(scores), v + n * lam * gamma)
+    assert_proportional(samplings.Residue().weights(scores), kappa * np.sqrt(v + n * lam * gamma))
+    assert_proportional(samplings.Adaptive().weights(scores), kappa * np.sqrt(v))
+    assert_proportional(samplings.AdaGap().weights(scores), gap)
     support = scores.residue > 0  # without the coordinate that was updated last
     assert 28 <= support.sum() <= 29
     mixed = 0.25 * support / support.sum() + 0.75 * kappa * np.sqrt(v) / (kappa @ np.sqrt(v))
-    proportional(samplings.AdaUniform(0.25).weights(scores), mixed)
+    assert_proportional(samplings.AdaUniform(0.25).weights(scores), mixed)
 
 
 def test_lipschitz_importance_of_the_hinge():
@@ -60,7 +60,7 @@ def test_lipschitz_importance_of_the_hinge():
     X, y = rng.standard_normal((20, 3)), np.where(rng.random(20) < 0.5, -1.0, 1.0)
     problem = dg.Problem(X, y, "hinge", "l2", 0.1)
     _, scores = scores_of(problem, Coordinate("dual").start(problem, Start()))
-    proportional(samplings.Importance().weights(scores), np.linalg.norm(X, axis=1))
+    assert_proportional(samplings.Importance().weights(scores), np.linalg.norm(X, axis=1))
 
 
 def test_lasso_scores_use_the_lipschitzing_trick():
@@ -80,7 +80,9 @@ def test_lasso_scores_use_the_lipschitzing_trick():
     # The sum of these parts is a bound as well, though a loose one.
     best = dg.solve(problem, tol=1e-10).certificate.primal
     assert scores.gap.sum() >= objective - best
-    proportional(samplings.Importance("lipschitz").weights(scores), np.linalg.norm(X, axis=0))
+    assert_proportional(
+        samplings.Importance("lipschitz").weights(scores), np.linalg.norm(X, axis=0)
+    )
 
 
 def test_support_set_is_uniform_where_the_residue_is_not_zero(dual_run):

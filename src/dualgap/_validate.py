@@ -31,7 +31,7 @@ def finite_vector(value: Any, name: str, length: int) -> Floats:
 
 def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """An array of real numbers, of any real dtype."""
-    if np.ma.is_masked(value):
+    if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
         raise ValueError(f"{name} has masked entries: remove or fill them in")
     if hasattr(value, "toarray"):
         raise ValueError(f"{name} must be dense: use {name}.toarray().ravel()")

@@ -1,44 +1,20 @@
-"""The one loop: draw, update, certify, adapt, stop."""
+"""``solve``: check what a user asks for, run the loop, return the proof."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dualgap._validate import LARGEST, Floats, number, whole
+from dualgap._validate import LARGEST, number, whole
 from dualgap.auto import resolve
-from dualgap.certificate import Certificate, Pair, evaluate, prove
+from dualgap.certificate import prove
+from dualgap.loop import Loop, Snapshot
 from dualgap.problem import Problem
 from dualgap.progress import Progress
-from dualgap.samplings.base import Sampling, checked_draw, checked_weights
-from dualgap.solution import History, Solution, Status
+from dualgap.solution import Solution, Status
 from dualgap.steps.start import as_start
-
-# Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
-_BLOCK = 20_000_000
-# Epochs, and updates, without any movement after which rounding, not chance, is to blame.
-_IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
-
-# Proofs in a row that fall short of what the updated vectors promised, without getting better.
-_DOUBTS = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """What a callback sees at each certificate."""
-
-    epoch: float
-    seconds: float
-    primal: float
-    dual: float
-    gap: float
-    target: float
-    coef: Floats
 
 
 def solve(
@@ -100,7 +76,7 @@ def solve(
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     start = as_start(problem, warm_start)
     run = chosen.step.start(problem, start)
-    loop = _Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, rng)
+    loop = Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, rng)
     if start.coef is not None:
         loop.offer(start.coef)
     with Progress(loop.target, enabled=progress) as loop.progress:
@@ -126,195 +102,3 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
-
-
-class _Loop:
-    """State of one run."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        run: Any,
-        sampling: Sampling,
-        tol: float,
-        max_epochs: int,
-        max_seconds: float,
-        callback: Callable[[Snapshot], Any] | None,
-        rng: np.random.Generator,
-    ) -> None:
-        self.problem, self.run, self.sampling = problem, run, sampling
-        self.target = tol * problem.scale
-        self.max_epochs = max_epochs
-        self.max_seconds = max_seconds
-        self.callback = callback
-        self.rng = rng
-        self.history = History()
-        self.progress: Any = None
-        self.updates = self.operations = self.rounds = self.looks = 0
-        self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
-        self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
-        self.recording = 0.0  # seconds spent on certificates that only the record needs
-        self.primal, self.dual = np.inf, -np.inf
-        self.best: tuple[Floats, Floats] = (problem.features.origin.copy(), np.zeros(problem.n))
-        self.proof: tuple[Certificate, Floats] | None = None
-        self.weights: Floats | None = None
-        self.started = time.perf_counter()
-        self.pair, self.certificate = self._look()
-        self._record()
-
-    # --- looking ------------------------------------------------------------------------------
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started - self.recording
-
-    def _look(self) -> tuple[Pair, Certificate]:
-        """Evaluate the state and keep the best of both sides."""
-        began = time.perf_counter()
-        pair = self.run.pair()
-        certificate = evaluate(self.problem, pair)
-        self._keep(pair, certificate)
-        if self.sampling.refresh == "never":
-            self.recording += time.perf_counter() - began
-        return pair, certificate
-
-    def _record(self) -> None:
-        self.history.append(
-            self.updates / self.run.size,
-            self.updates,
-            self.operations,
-            self.seconds,
-            self.primal,
-            self.dual,
-            self.gap,
-        )
-
-    def _keep(self, pair: Pair, certificate: Certificate) -> None:
-        coef, dual = self.best
-        if certificate.primal < self.primal:
-            self.primal, coef = certificate.primal, pair.w
-        if certificate.dual > self.dual:
-            self.dual, dual = certificate.dual, pair.a
-        self.best = coef, dual
-
-    def offer(self, coef: Floats) -> None:
-        """Keep a user's coefficients if they are better than what the run starts from."""
-        primal = self.problem.primal(coef)
-        if primal < self.primal:
-            self.primal, self.best = primal, (coef, self.best[1])
-
-    @property
-    def gap(self) -> float:
-        return max(self.primal - self.dual, 0.0)
-
-    # --- deciding -----------------------------------------------------------------------------
-
-    def run_to_the_end(self) -> Status:
-        try:
-            while True:
-                status = self._verdict()
-                if status is not None:
-                    return status
-                self._epoch()
-                self.pair, self.certificate = self._look()
-                self._record()
-                if self.run.adapt(self.pair, self.certificate):
-                    self.pair, self.certificate = self._look()
-                    self.idle = self.idle_rounds = 0
-        except KeyboardInterrupt:
-            return Status.INTERRUPTED
-
-    def _verdict(self) -> Status | None:
-        """Whether to stop, and why."""
-        self.progress.show(self.updates / self.run.size, self.gap)
-        if self.gap <= self.target:
-            # What was seen on the way rests on updated vectors; the proof rests on the data.
-            proof, dual = prove(self.problem, *self.best)
-            if proof.gap <= self.target:
-                self.proof = proof, dual
-                return Status.CONVERGED
-            self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
-            if self.doubts >= _DOUBTS:
-                return Status.STALLED
-            self.doubtful = min(self.doubtful, proof.gap)
-            self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
-            self.run.refresh()
-        if self.callback is not None and self.callback(self._snapshot()):
-            return Status.CALLBACK
-        if self.idle_rounds >= _IDLE_EPOCHS and self.idle >= _IDLE_UPDATES:
-            return Status.STALLED
-        if self.rounds >= self.max_epochs:
-            return Status.MAX_EPOCHS
-        return Status.MAX_SECONDS if self._out_of_time() else None
-
-    def _out_of_time(self) -> bool:
-        return time.perf_counter() - self.started >= self.max_seconds
-
-    def _snapshot(self) -> Snapshot:
-        return Snapshot(
-            epoch=self.updates / self.run.size,
-            seconds=self.seconds,
-            primal=self.primal,
-            dual=self.dual,
-            gap=self.gap,
-            target=self.target,
-            coef=self.best[0].copy(),
-        )
-
-    # --- updating -----------------------------------------------------------------------------
-
-    def _epoch(self) -> None:
-        self.rounds += 1
-        self.idle_rounds += 1
-        if self.sampling.refresh == "step":
-            self._steps()
-        else:
-            self._blocks()
-
-    def _blocks(self) -> None:
-        """An epoch whose updates are drawn beforehand."""
-        if self.weights is None or self.sampling.refresh == "epoch":
-            self.weights = self._weigh(self.pair, self.certificate)
-        if not self.weights.any():
-            self._give_up()
-            return
-        order = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
-        block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
-        for start in range(0, len(order), block):
-            self._advance(order[start : start + block])
-            if self._out_of_time():
-                break
-
-    def _steps(self) -> None:
-        """An epoch in which every update looks at all coordinates first."""
-        pair, certificate = self.pair, self.certificate
-        for step in range(self.run.size):
-            if step:
-                pair = self.run.pair()
-                certificate = evaluate(self.problem, pair)
-            weights = self._weigh(pair, certificate)
-            if not weights.any():
-                self._give_up()
-                break
-            self._advance(checked_draw(self.sampling, weights, 1, self.rng))
-            if self._out_of_time():
-                break
-
-    def _give_up(self) -> None:
-        """Every coordinate is optimal as far as the sampling can see."""
-        self.idle = self.idle_rounds = sys.maxsize
-
-    def _weigh(self, pair: Pair, certificate: Certificate) -> Floats:
-        if self.sampling.refresh != "never":
-            self.operations += self.run.size
-            self.looks += 1
-        return checked_weights(self.sampling, self.run.scores(pair, certificate))
-
-    def _advance(self, order: Any) -> None:
-        moved, operations = self.run.advance(order)
-        self.updates += len(order)
-        self.operations += operations
-        if moved:
-            self.idle = self.idle_rounds = 0
-        else:
-            self.idle += len(order)

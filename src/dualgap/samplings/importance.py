@@ -53,4 +53,4 @@ class Importance(Sampling):
         if self.kind == "smooth" or (self.kind == "auto" and strong):
             with np.errstate(divide="ignore", invalid="ignore"):
                 return np.where(used, 1.0 + scores.curvature / scores.strength, 1.0)
-        return np.where(used, scores.lipschitz, 0.0) * np.sqrt(scores.curvature)
+        return np.asarray(np.where(used, scores.lipschitz, 0.0) * np.sqrt(scores.curvature))

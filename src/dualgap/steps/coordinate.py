@@ -161,7 +161,7 @@ class Coordinate:
 
 
 class CoordinateRun:
-    """A run of the coordinate step: what the loop in ``solve.py`` drives."""
+    """A run of the coordinate step: what the loop in ``loop.py`` drives."""
 
     def __init__(self, view: DualView | PrimalView) -> None:
         self.view = view
