@@ -10,7 +10,7 @@ import numpy as np
 from dualgap.solution import Solution
 
 _AXES = {
-    "epoch": "passes over the coordinates",
+    "epoch": "epochs (updates / coordinates)",
     "updates": "coordinate updates",
     "vector_operations": "vector operations",
     "seconds": "seconds",
@@ -21,7 +21,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 class ConvergenceDisplay:
-    """The certified gap of one or more runs against passes, updates or seconds.
+    """The certified gap of one or more runs against epochs, updates or seconds.
 
     >>> ConvergenceDisplay({"sdca": one, "adasdca+": two}).plot(x="seconds")  # doctest: +SKIP
     """
