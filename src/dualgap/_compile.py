@@ -1,4 +1,4 @@
-"""How plain Python becomes machine code: the only file that knows Numba's internals.
+"""How plain Python becomes machine code; with ``_prefetch.py``, all that knows Numba's internals.
 
 ``generic``  a rule such as ``value(loss, z, y)`` that runs the method of that name of its first
              argument, in plain Python and, with static dispatch, inside kernels. A loss, penalty

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,22 @@ def whole(value: Any, name: str, low: int) -> int:
 def positive(value: Any, name: str) -> float:
     """A number > 0 whose square neither overflows nor vanishes."""
     return number(value, name, SMALLEST, LARGEST)
+
+
+def with_rules(
+    obj: Any, what: str, registry: Mapping[str, Any], rules: Sequence[str], example: str
+) -> Any:
+    """A loss or penalty, or the one that a name stands for, that answers all rules."""
+    obj = named(obj, registry, what)
+    if isinstance(obj, type):
+        raise ValueError(f"{what} must be an object, not a class: write {obj.__name__}()")
+    missing = [rule for rule in rules if not hasattr(type(obj), rule)]
+    if missing or not isinstance(obj, tuple):
+        raise ValueError(
+            f"{what} must be a {what} object such as {example}, not {obj!r}"
+            + (f" (it lacks {', '.join(missing)})" if missing else "")
+        )
+    return obj
 
 
 def named(obj: Any, registry: Mapping[str, Callable[[], Any]], what: str) -> Any:

@@ -176,7 +176,7 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
     Also returns what the balance of unpenalised features, which is never exact, may cost.
     """
     low, high = problem.features.low, problem.features.high
-    free = (low == 0.0) & (high == 0.0)
+    free = problem.features.free
     slack = 0.0
     if free.any():
         pair, slack = _balanced(problem, pair, np.flatnonzero(free))

@@ -20,7 +20,6 @@ from dualgap.solution import History, Status
 _BLOCK = 20_000_000
 # Epochs, and updates, without any movement after which rounding, not chance, is to blame.
 _IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
-
 # Proofs in a row that fall short of what the updated vectors promised, without getting better.
 _DOUBTS = 5
 

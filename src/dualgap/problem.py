@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import losses, terms
-from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector, named, positive
+from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector, positive, with_rules
 from dualgap.linalg import products, storage
 from dualgap.penalties._check import check_penalty
 
-LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step")
 LOSS_CONSTANTS = ("targets", "gamma", "lipschitz", "differentiable", "quadratic")
+LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LOSS_CONSTANTS)
 
 
 class FeatureFacts(NamedTuple):
@@ -30,6 +30,11 @@ class FeatureFacts(NamedTuple):
     strength: Floats
     low: Floats
     high: Floats
+
+    @property
+    def free(self) -> Any:
+        """Which features have no penalty: their g_j* is finite at 0 alone."""
+        return (self.low == 0.0) & (self.high == 0.0)
 
 
 class Problem:
@@ -167,8 +172,11 @@ class Problem:
 
     def primal(self, w: Floats) -> float:
         """P(w)."""
-        z = self.decision(w)
-        return float(np.sum(self._samples(z)[0])) + self.penalty_value(w)
+        return self.loss_value(self.decision(w)) + self.penalty_value(w)
+
+    def loss_value(self, z: Floats) -> float:
+        """Σ c φ(z)."""
+        return float(np.sum(self._samples(z)[0]))
 
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
@@ -200,16 +208,7 @@ def _refuse_length(vector: Floats, length: int, name: str) -> None:
 
 
 def _check_loss(loss: Any) -> Any:
-    loss = named(loss, losses.REGISTRY, "loss")
-    if isinstance(loss, type):
-        raise ValueError(f"loss must be an object, not a class: write {loss.__name__}()")
-    missing = [name for name in LOSS_RULES if not callable(getattr(type(loss), name, None))]
-    missing += [name for name in LOSS_CONSTANTS if not hasattr(type(loss), name)]
-    if missing or not isinstance(loss, tuple):
-        raise ValueError(
-            f"loss must be a loss object such as dualgap.losses.Hinge(), not {loss!r}"
-            + (f" (it lacks {', '.join(missing)})" if missing else "")
-        )
+    loss = with_rules(loss, "loss", losses.REGISTRY, LOSS_RULES, "dualgap.losses.Hinge()")
     return loss.checked() if hasattr(loss, "checked") else loss
 
 

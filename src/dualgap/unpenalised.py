@@ -62,8 +62,7 @@ def _newton(problem: Any, z: Floats, X: Floats) -> tuple[Floats, Floats, Floats]
 def _correct(problem: Any, X: Floats, a: Floats, h: Floats) -> Floats:
     """``a`` with its imbalance taken out where φ'' gives room; what Newton leaves is rounding."""
     out = np.empty(problem.n)
-    gram = X.T @ (X * (problem.c * h)[:, None])
-    missing = np.linalg.lstsq(gram, X.T @ (problem.c * a), rcond=None)[0]
+    missing = np.linalg.lstsq(_gram(problem, X, h), X.T @ (problem.c * a), rcond=None)[0]
     terms.projections(problem.loss, problem.y, a - h * (X @ missing), out)
     return out
 
@@ -78,29 +77,26 @@ def _slopes_at(problem: Any, z: Floats, X: Floats, a: Floats, h: Floats) -> tupl
     """Fills a = −φ'(z) and h = φ''(z); the imbalance of a, and how it changes with the free w."""
     terms.slopes(problem.loss, problem.y, z, a)
     terms.curvatures(problem.loss, problem.y, z, h)
-    return X.T @ (problem.c * a), X.T @ (X * (problem.c * h)[:, None])
+    return X.T @ (problem.c * a), _gram(problem, X, h)
 
 
 def _descend(
     problem: Any, z: Floats, X: Floats, move: Floats, newton: Floats, imbalance: Floats
 ) -> Floats:
     """The longest of the halved Newton steps that lowers the sum of the losses."""
-    before = _total(problem, z + X @ move)
+    before = problem.loss_value(z + X @ move)
     expected = float(newton @ imbalance)
     if expected <= terms.EPS * abs(before):
         return move
     for halving in range(40):
         trial = move + newton * 0.5**halving
-        if _total(problem, z + X @ trial) < before - 1e-4 * 0.5**halving * expected:
+        if problem.loss_value(z + X @ trial) < before - 1e-4 * 0.5**halving * expected:
             return trial
     return move
 
 
-def _total(problem: Any, z: Floats) -> float:
-    losses, conjs, parts = np.empty((3, problem.n))
-    a, none = np.zeros(problem.n), np.empty(0)
-    terms.sample_terms(problem.loss, problem.y, problem.c, z, a, none, losses, conjs, parts)
-    return float(np.sum(losses))
+def _gram(problem: Any, X: Floats, h: Floats) -> Floats:
+    return np.asarray(X.T @ (X * (problem.c * h)[:, None]))
 
 
 @kernel

@@ -38,7 +38,7 @@ class ProximalPoint:
             positive(self.rho, "rho")
 
     def refusal(self, problem: Problem) -> str | None:
-        if ((problem.features.low == 0.0) & (problem.features.high == 0.0)).any():
+        if problem.features.free.any():
             return "a feature without a penalty needs a loss without kinks"
         return None
 
