@@ -90,13 +90,13 @@ def test_history_has_named_columns_that_move_the_right_way():
     solution = dg.solve(make("logistic"), "cd-gap-per-epoch", tol=1e-8)
     history = solution.history
     assert set(history.to_dict()) == {
-        "epoch", "updates", "vector_operations", "seconds", "primal", "dual", "gap",
+        "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
     }  # fmt: skip
     assert len(history) == len(history.gap) >= 2
     assert (np.diff(history.gap) <= 0).all()
     assert (np.diff(history.primal) <= 0).all()
     assert (np.diff(history.dual) >= 0).all()
-    for column in ("epoch", "updates", "vector_operations", "seconds"):
+    for column in ("epoch", "updates", "iterations", "vector_operations", "seconds"):
         assert (np.diff(history[column]) > 0).all()
     np.testing.assert_allclose(history.updates, history.epoch * 60)
     with pytest.raises(KeyError, match="not one of"):

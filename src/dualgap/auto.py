@@ -9,6 +9,7 @@ from dualgap._validate import named
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
+from dualgap.steps.base import Step
 from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, why_view
 
 
@@ -45,8 +46,8 @@ def resolve(method: Any, sampling: Any, problem: Problem) -> tuple[str, Method]:
 def _look_up(method: Any, problem: Problem) -> tuple[str, Method]:
     if isinstance(method, Method):
         return "custom", method
-    if hasattr(method, "start") and not isinstance(method, type):
-        return type(method).__name__, Method(method, METHODS["cd-gap-decay"].sampling)
+    if isinstance(method, Step):
+        return type(method).__name__, Method(method, METHODS[method.usual].sampling)
     if method == "auto":
         return choose(problem)
     if not isinstance(method, str) or method not in METHODS:

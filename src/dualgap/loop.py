@@ -13,7 +13,7 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.problem import Problem
-from dualgap.samplings.base import Sampling, checked_draw, checked_weights
+from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights
 from dualgap.solution import History, Status
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
@@ -59,7 +59,7 @@ class Loop:
         self.rng = rng
         self.history = History()
         self.progress: Any = None
-        self.updates = self.operations = self.rounds = self.looks = 0
+        self.updates = self.iterations = self.operations = self.rounds = self.looks = 0
         self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
@@ -91,6 +91,7 @@ class Loop:
         self.history.append(
             self.updates / self.run.size,
             self.updates,
+            self.iterations,
             self.operations,
             self.seconds,
             self.primal,
@@ -187,10 +188,10 @@ class Loop:
         if not self.weights.any():
             self._give_up()
             return
-        order = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
+        drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
-        for start in range(0, len(order), block):
-            self._advance(order[start : start + block])
+        for sets in drawn.parts(block):
+            self._advance(sets)
             if self._out_of_time():
                 break
 
@@ -219,11 +220,12 @@ class Loop:
             self.looks += 1
         return checked_weights(self.sampling, self.run.scores(pair, certificate))
 
-    def _advance(self, order: Any) -> None:
-        moved, operations = self.run.advance(order)
-        self.updates += len(order)
+    def _advance(self, sets: Sets) -> None:
+        moved, operations, *worth = self.run.advance(sets.order, sets.offsets)
+        self.updates += worth[0] if worth else len(sets.order)
+        self.iterations += len(sets.order if sets.offsets is None else sets.offsets[1:])
         self.operations += operations
         if moved:
             self.idle = self.idle_rounds = 0
         else:
-            self.idle += len(order)
+            self.idle += len(sets.order)

@@ -39,6 +39,7 @@ class Method:
     def refusal(self, problem: Problem) -> str | None:
         """What the problem lacks for this method, in words; None when it lacks nothing."""
         lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
+        lacks.append(self.step.mismatch(self.sampling))
         if not any(lacks):
             lacks = [self.sampling.refusal(problem, self.step.view_of(problem))]
         return " and ".join(filter(None, lacks)) or None

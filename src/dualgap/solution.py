@@ -37,6 +37,7 @@ class History:
 
     ``epoch``              updates so far / number of coordinates
     ``updates``            coordinate updates so far
+    ``iterations``         sets of coordinates visited so far; the same for serial samplings
     ``vector_operations``  dot products and additions with one coordinate's vector, those for the
                            sampling included
     ``seconds``            time spent, without the time for certificates that only the record needs
@@ -44,10 +45,13 @@ class History:
     ``gap``                primal − dual
     """
 
-    columns = ("epoch", "updates", "vector_operations", "seconds", "primal", "dual", "gap")
+    columns = (
+        "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
+    )  # fmt: skip
 
     epoch: Floats
     updates: Floats
+    iterations: Floats
     vector_operations: Floats
     seconds: Floats
     primal: Floats

@@ -14,6 +14,7 @@ from dualgap.loop import Loop, Snapshot
 from dualgap.problem import Problem
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
+from dualgap.steps.base import Setting
 from dualgap.steps.start import as_start
 
 
@@ -28,6 +29,7 @@ def solve(
     callback: Callable[[Snapshot], Any] | None = None,
     progress: bool = False,
     warm_start: Any = None,
+    n_threads: int = 1,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -54,6 +56,9 @@ def solve(
     progress : bool
         Show a progress line.
     warm_start : Solution, (coef, dual) or coef, optional
+    n_threads : int
+        Threads that share the work on a large set of coordinates (``TauNice`` and its like); the
+        result is the same, bit for bit, whatever their number.
 
     Returns
     -------
@@ -75,8 +80,10 @@ def solve(
     if not problem.scale < LARGEST:
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     start = as_start(problem, warm_start)
-    run = chosen.step.start(problem, start)
-    loop = Loop(problem, run, chosen.sampling, tol, max_epochs, limit, callback, rng)
+    sampling = chosen.sampling.bind(problem)
+    setting = Setting(sampling, tol * problem.scale, whole(n_threads, "n_threads", 1))
+    run = chosen.step.start(problem, start, setting)
+    loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
     if start.coef is not None:
         loop.offer(start.coef)
     with Progress(loop.target, enabled=progress) as loop.progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dualgap.samplings.ada_uniform import AdaUniform
 from dualgap.samplings.adaptive import Adaptive
-from dualgap.samplings.base import Sampling
+from dualgap.samplings.base import Sampling, Sets, SetSampling
 from dualgap.samplings.custom import Custom
 from dualgap.samplings.gap import AdaGap, GapPerEpoch
 from dualgap.samplings.importance import Importance
@@ -41,6 +41,8 @@ __all__ = [
     "ResidueDecay",
     "Sampling",
     "Scores",
+    "SetSampling",
+    "Sets",
     "SupportSet",
     "Uniform",
 ]

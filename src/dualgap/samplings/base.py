@@ -2,16 +2,19 @@
 
 The loop asks for ``weights(scores)`` once ("never"), at each epoch or at each step, and then for
 ``draw``: the indices of a block of updates. A weight of 0 means never; weights need not sum to 1.
+A ``SetSampling`` draws sets of coordinates, for steps that update a whole set at once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from dualgap._validate import Floats
+from dualgap.linalg import products
 from dualgap.problem import Problem
 from dualgap.samplings.alias import draw_alias
 from dualgap.steps.views import Scores
@@ -23,6 +26,12 @@ class Sampling(ABC):
     """A rule for which coordinates to update."""
 
     refresh: Refresh = "never"
+    independent = True  # draws do not depend on each other, as theory for fixed probabilities asks
+    sets = False  # whether a draw is a set of coordinates
+
+    def bind(self, problem: Problem) -> Sampling:
+        """The sampling with all that it has to know of a problem's data."""
+        return self
 
     def refusal(self, problem: Problem, view: str) -> str | None:
         """What the problem lacks in this view ("dual" or "primal"), in words; None if nothing."""
@@ -40,15 +49,73 @@ class Sampling(ABC):
             return np.minimum(found, np.flatnonzero(weights)[-1])  # rounding may pass the end
         return draw_alias(weights, rng.random(count), rng.random(count))
 
+    def marginals(self, weights: Floats) -> Floats:
+        """p_i, the probability that a draw visits coordinate i."""
+        return np.asarray(weights / weights.sum())
 
-def checked_draw(sampling: Sampling, weights: Floats, count: int, rng: np.random.Generator) -> Any:
-    """The indices that a sampling draws; a kernel would follow a wrong one out of bounds."""
-    order = np.ascontiguousarray(sampling.draw(weights, count, rng), dtype=np.int64)
+    def eso(self, problem: Problem, weights: Floats) -> Floats:
+        """v with E‖Σ_{i∈S} h_i x_i‖² ≤ Σ p_i v_i h_i², x_i in the metric of the penalty: each
+        feature divided by the root of its strong convexity. Serial: Qu et al. 2014, Lemma 5."""
+        return metric_squares(problem, np.ones(problem.d))
+
+
+def metric_squares(problem: Problem, factors: Floats) -> Floats:
+    """Σ_j factors_j x_ij²/μ_j for each sample, μ_j the strong convexity of the penalty."""
+    out = np.empty(problem.n)
+    products.weighted_squares(problem.rows, factors / problem.features.strength, out)
+    return out
+
+
+class SetSampling(Sampling):
+    """A sampling whose draws are sets of coordinates; its weights are the marginals p_i."""
+
+    sets = True
+
+    def marginals(self, weights: Floats) -> Floats:
+        return weights
+
+    @abstractmethod
+    def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Sets:
+        """Independent sets with about ``count`` coordinates in all."""
+
+
+class Sets(NamedTuple):
+    """Set k is ``order[offsets[k] : offsets[k + 1]]``; without offsets, each index is a set."""
+
+    order: Any
+    offsets: Any = None
+
+    def parts(self, most: int) -> Iterator[Sets]:
+        """Consecutive pieces of about ``most`` indices; no set is cut."""
+        if self.offsets is None:
+            for start in range(0, len(self.order), most):
+                yield Sets(self.order[start : start + most])
+            return
+        first = 0
+        while first < len(self.offsets) - 1:
+            begin = self.offsets[first]
+            beyond = int(np.searchsorted(self.offsets, begin + most, side="right")) - 1
+            last = max(beyond, first + 1)
+            order = self.order[begin : self.offsets[last]]
+            yield Sets(order, self.offsets[first : last + 1] - begin)
+            first = last
+
+
+def checked_draw(sampling: Sampling, weights: Floats, count: int, rng: np.random.Generator) -> Sets:
+    """What a sampling draws; a kernel would follow a wrong index out of bounds."""
+    drawn = sampling.draw(weights, count, rng)
+    sets = drawn if isinstance(drawn, Sets) else Sets(drawn)
+    order = np.ascontiguousarray(sets.order, dtype=np.int64)
     if order.ndim != 1 or len(order) == 0 or order.min() < 0 or order.max() >= len(weights):
         raise ValueError(
             f"sampling {type(sampling).__name__} must draw a vector of indices below {len(weights)}"
         )
-    return order
+    if sets.offsets is None:
+        return Sets(order)
+    offsets = np.ascontiguousarray(sets.offsets, dtype=np.int64)
+    if offsets[0] != 0 or offsets[-1] != len(order) or (np.diff(offsets) < 0).any():
+        raise ValueError(f"sampling {type(sampling).__name__} drew sets with broken offsets")
+    return Sets(order, offsets)
 
 
 def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
@@ -65,5 +132,7 @@ def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
         )
     if not np.isfinite(weights).all() or (weights < 0.0).any():
         raise ValueError(f"sampling {name} gave negative or non-finite weights")
+    if sampling.sets:
+        return weights  # marginals have a size
     largest = weights.max()
     return weights / largest if largest > 0.0 else weights

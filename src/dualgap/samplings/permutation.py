@@ -16,6 +16,8 @@ from dualgap.steps.views import Scores
 class Permutation(Sampling):
     """p_i = 1/n, without replacement inside an epoch."""
 
+    independent = False
+
     def weights(self, scores: Scores) -> Floats:
         return np.ones_like(scores.residue)
 

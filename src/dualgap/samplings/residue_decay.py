@@ -26,6 +26,8 @@ class ResidueDecay(Sampling):
     m: float = 10.0
     option: Literal["I", "II"] = "I"
 
+    independent = False
+
     def __post_init__(self) -> None:
         number(self.m, "m", 1.0, 1e100, open_low=True)
         if self.option not in ("I", "II"):

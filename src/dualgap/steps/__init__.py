@@ -1,6 +1,7 @@
 """Steps: what an update does. Each is one file."""
 
+from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.proximal_point import ProximalPoint
 
-__all__ = ["Coordinate", "ProximalPoint"]
+__all__ = ["Coordinate", "ProximalPoint", "Setting", "Step"]

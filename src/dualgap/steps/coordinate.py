@@ -31,6 +31,7 @@ from dualgap._rules import (
 )
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
+from dualgap.steps.base import Setting, Step
 from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, preferred_view
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView, PrimalView, Scores
@@ -129,7 +130,7 @@ def _line_minimum(
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class Coordinate(Step):
     """The coordinate step. ``view``: "dual" (samples), "primal" (features), or "auto"."""
 
     view: Literal["auto", "dual", "primal"] = "auto"
@@ -154,7 +155,7 @@ class Coordinate:
         over = "samples" if name == "dual" else "features"
         return f"coordinate steps over {over} ({name} view)"
 
-    def start(self, problem: Problem, warm: Start) -> CoordinateRun:
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> CoordinateRun:
         name = self.view_of(problem)
         view = DualView(problem, warm.dual) if name == "dual" else PrimalView(problem, warm.coef)
         return CoordinateRun(view)
@@ -184,8 +185,12 @@ class CoordinateRun:
         """How far each coordinate is from optimal."""
         return self.view.scores(pair, certificate)
 
-    def advance(self, order: Any) -> tuple[int, int]:
-        """Update the coordinates in ``order``; how many moved, and the vector operations."""
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
+        """Update the coordinates in ``order``; how many moved, and the vector operations.
+
+        A run whose work is not one update for each index adds, as a third number, how many updates
+        it was worth.
+        """
         view = self.view
         return epoch(
             view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v

@@ -18,6 +18,7 @@ from dualgap.certificate import Certificate, Pair, evaluate
 from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
+from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import CoordinateRun
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView, Scores
@@ -28,7 +29,7 @@ _FEW, _MANY = 2, 20  # epochs of an outer step below which ρ is halved, above w
 
 
 @dataclass(frozen=True)
-class ProximalPoint:
+class ProximalPoint(Step):
     """Proximal-point steps over dual coordinate steps; ``rho`` None: chosen from the data."""
 
     rho: float | None = None
@@ -42,13 +43,12 @@ class ProximalPoint:
             return "a feature without a penalty needs a loss without kinks"
         return None
 
-    def view_of(self, problem: Problem) -> str:
-        return "dual"
-
     def describe(self, problem: Problem) -> str:
         return "proximal-point outer steps over coordinate steps on samples"
 
-    def start(self, problem: Problem, warm: Start) -> ProximalPointRun:
+    def start(
+        self, problem: Problem, warm: Start, setting: Setting = Setting()
+    ) -> ProximalPointRun:
         centre = problem.features.origin if warm.coef is None else warm.coef
         rho = _default_rho(problem) if self.rho is None else self.rho
         return ProximalPointRun(problem, rho, centre, warm.dual)

@@ -1,0 +1,55 @@
+"""What a step is: whether it fits a problem and a sampling, and how to start a run.
+
+A run, which the loop in ``loop.py`` drives, has ``size`` (coordinates), ``entries`` (mean number of
+entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, offsets)``,
+``adapt(pair, certificate)`` and ``refresh()``; ``coordinate.CoordinateRun`` says what each does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+from dualgap.problem import Problem
+from dualgap.steps.start import Start
+
+
+class Setting(NamedTuple):
+    """What a run is told besides the problem and its start.
+
+    ``sampling``   as bound to the problem; a run whose steps depend on probabilities needs it
+    ``target``     the gap at which the loop will stop
+    ``n_threads``  how many threads may work on a set of coordinates
+    """
+
+    sampling: Any = None
+    target: float = 0.0
+    n_threads: int = 1
+
+
+class Step(ABC):
+    """A rule for what an update does."""
+
+    usual = "cd-gap-decay"  # the method whose sampling ``solve(problem, step)`` takes
+
+    @abstractmethod
+    def refusal(self, problem: Problem) -> str | None:
+        """What the problem lacks for this step, in words; None when it lacks nothing."""
+
+    def mismatch(self, sampling: Any) -> str | None:
+        """What keeps this step from a sampling, in words; None when nothing does."""
+        if sampling.sets:
+            return f"it visits one coordinate at a time, and {type(sampling).__name__} draws sets"
+        return None
+
+    def view_of(self, problem: Problem) -> str:
+        """Whether samples ("dual") or features ("primal") are the coordinates."""
+        return "dual"
+
+    @abstractmethod
+    def describe(self, problem: Problem) -> str:
+        """What an update does, in a few words."""
+
+    @abstractmethod
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> Any:
+        """A run."""
