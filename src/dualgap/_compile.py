@@ -33,21 +33,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FASTMATH = {"reassoc", "contract", "nsz"}
 
 
-def generic(stub: F) -> F:
-    """Make a function that dispatches to the method of the same name of its first argument."""
+def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
+    """Make a function that dispatches to the method of the same name of its first argument.
+
+    ``default`` is for classes without that method.
+    """
     name = stub.__name__
 
     @functools.wraps(stub)
     def call(obj: Any, *args: Any) -> Any:
-        return getattr(type(obj), name)(obj, *args)
+        return getattr(type(obj), name, default)(obj, *args)
 
     del call.__wrapped__  # Numba would compile the empty stub
 
     @overload(call, strict=False)
     def choose(obj: Any, *args: Any) -> Any:
-        return getattr(getattr(obj, "instance_class", None), name, None)
+        return getattr(getattr(obj, "instance_class", None), name, default)
 
     return call
+
+
+def generic_with_default(rule: F) -> F:
+    """The same for a rule that says itself what to do for classes without the method."""
+    return generic(rule, rule)
 
 
 def helper(function: F) -> F:

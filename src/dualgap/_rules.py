@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap._compile import generic
+from dualgap._compile import generic, generic_with_default
 
 # --- losses and penalties -------------------------------------------------------------------------
 
@@ -79,6 +79,17 @@ def strength(penalty: Any, j: int) -> float:
     raise TypeError
 
 
+@generic_with_default
+def glide(penalty, x, scale, shift, t, k, j):  # type: ignore[no-untyped-def]
+    """k times in a row x ← prox(scale·x + shift, t); penalties may know a closed form."""
+    for _ in range(k):
+        moved = prox(penalty, scale * x + shift, t, j)
+        if moved == x:
+            break
+        x = moved
+    return x
+
+
 # --- matrices, seen coordinate by coordinate ------------------------------------------------------
 
 
@@ -101,8 +112,20 @@ def entry(matrix: Any, i: int, t: int) -> float:
 
 
 @generic
+def within(matrix: Any, i: int, low: int, high: int) -> tuple[int, int]:
+    """The positions of coordinate ``i`` whose places lie in low, ..., high − 1."""
+    raise TypeError
+
+
+@generic
 def announce(matrix: Any, i: int) -> None:
     """Ask the caches for what ``fetch`` of coordinate ``i`` will read."""
+    raise TypeError
+
+
+@generic
+def foresee(matrix: Any, i: int, features: Any) -> None:
+    """Have ``features`` ask the caches for what the entries of coordinate ``i`` will meet there."""
     raise TypeError
 
 
@@ -140,6 +163,33 @@ def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
 
 
 @generic
-def expect(separable: Any, i: int) -> None:
-    """Ask the caches for what ``step`` of coordinate ``i`` will read."""
+def expect(owner: Any, i: int) -> None:
+    """Ask the caches for what the owner's rules will read for coordinate ``i``."""
+    raise TypeError
+
+
+# --- steps on sets of samples: what features and samples do in iteration t ------------------------
+
+
+@generic
+def wake(features: Any, j: int, t: int) -> None:
+    """Bring feature ``j`` to iteration ``t``, catching up on those that did not touch it."""
+    raise TypeError
+
+
+@generic
+def read(features: Any, j: int, i: int, t: int) -> float:
+    """The coefficient of feature ``j`` that sample ``i`` sees in iteration ``t``."""
+    raise TypeError
+
+
+@generic
+def touch(features: Any, j: int, amount: float, i: int, t: int) -> None:
+    """Sample ``i`` changes entry ``j`` of u by ``amount``."""
+    raise TypeError
+
+
+@generic
+def respond(samples: Any, i: int, z: float, t: int) -> float:
+    """Update sample ``i`` at z = x_i·(coefficients); returns the multiple of x_i added to u."""
     raise TypeError

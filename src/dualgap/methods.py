@@ -12,8 +12,14 @@ from dualgap import samplings
 from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
+from dualgap.steps.accprox_sdca import AccProxSDCA
+from dualgap.steps.apcg import APCG
+from dualgap.steps.asdca import ASDCA
 from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.disdca import DisDCA
 from dualgap.steps.proximal_point import ProximalPoint
+from dualgap.steps.quartz import Quartz
+from dualgap.steps.spdc import SPDC
 
 
 def _lacks_l2(problem: Problem) -> str | None:
@@ -47,6 +53,8 @@ class Method:
 
 _DUAL = Coordinate("dual")
 _EITHER = Coordinate("auto")
+_QU = "Qu, Richtárik, Zhang 2014"
+_ZHANG = "Zhang, Xiao 2015"
 _CSIBA = "Csiba, Qu, Richtárik 2015"
 _PEREKRESTENKO = "Perekrestenko, Cevher, Jaggi 2017"
 
@@ -130,6 +138,48 @@ METHODS: dict[str, Method] = {
         samplings.GapPerEpoch(m=10.0),
         "by gap once an epoch, decaying with each visit as in AdaSDCA+: the default",
         f"{_PEREKRESTENKO}; {_CSIBA}",
+    ),
+    "quartz": Method(
+        Quartz(multiplier=100.0),
+        samplings.Importance("smooth"),
+        "Quartz with importance sampling and primal steps of 100θ: its practical form",
+        _QU,
+    ),
+    "quartz-u": Method(
+        Quartz(), samplings.Uniform(), "Quartz, one sample at a time, uniformly", _QU
+    ),
+    "quartz-ip": Method(
+        Quartz(), samplings.Importance("smooth"), "Quartz with importance sampling", _QU
+    ),
+    "spdc": Method(
+        SPDC(), samplings.Uniform(), "accelerated primal-dual steps; any loss and penalty", _ZHANG
+    ),
+    "spdc-weighted": Method(
+        SPDC(), samplings.Norms(), "SPDC that samples by norm, for samples of unequal norm", _ZHANG
+    ),
+    "asdca": Method(
+        ASDCA(),
+        samplings.Uniform(),
+        "accelerated mini-batch SDCA; batches by sampling=TauNice(m)",
+        "Shalev-Shwartz, Zhang 2013",
+    ),
+    "accprox-sdca": Method(
+        AccProxSDCA(),
+        samplings.Uniform(),
+        "accelerated outer steps around Prox-SDCA",
+        "Shalev-Shwartz, Zhang 2014",
+    ),
+    "apcg": Method(
+        APCG(),
+        samplings.Uniform(),
+        "accelerated proximal coordinate gradient on the dual",
+        "Lin, Lu, Xiao 2014",
+    ),
+    "disdca": Method(
+        DisDCA(),
+        samplings.Distributed(2, 1),
+        "dual steps by several machines; machines and batches by sampling=Distributed(c, tau)",
+        "Yang 2013",
     ),
     "prox-point": Method(
         ProximalPoint(),

@@ -26,8 +26,14 @@ class Dense(NamedTuple):
     def entry(self, i, t):
         return self.data[i, t]
 
+    def within(self, i, low, high):
+        return low, high
+
     def announce(self, i):
         pass
+
+    def foresee(self, i, features):
+        pass  # they are read in order
 
     def fetch(self, i):
         row = self.data[i]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dualgap._prefetch import prefetch
+from dualgap._rules import expect
 
 
 class Sparse(NamedTuple):
@@ -28,8 +31,20 @@ class Sparse(NamedTuple):
     def entry(self, i, t):
         return self.data[t]
 
+    def within(self, i, low, high):
+        start, stop = self.indptr[i], self.indptr[i + 1]
+        if low > 0:
+            start += np.searchsorted(self.indices[start:stop], low)
+        if high < self.width:
+            stop = start + np.searchsorted(self.indices[start:stop], high)
+        return start, stop
+
     def announce(self, i):
         prefetch(self.indptr, i)
+
+    def foresee(self, i, features):
+        for t in range(self.indptr[i], self.indptr[i + 1]):
+            expect(features, self.indices[t])
 
     def fetch(self, i):
         start, stop = self.indptr[i], self.indptr[i + 1]

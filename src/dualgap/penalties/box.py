@@ -6,7 +6,7 @@ import math
 from math import inf
 from typing import Any, NamedTuple
 
-from dualgap._rules import conj_slope, domain, prox, strength, value
+from dualgap._rules import conj_slope, domain, glide, prox, strength, value
 from dualgap._scalar import clip
 from dualgap._validate import LARGEST, number
 from dualgap.penalties._check import check_penalty
@@ -37,6 +37,10 @@ class Box(NamedTuple):
 
     def prox(self, u, t, j):
         return clip(prox(self.base, u, t, j), self.low, self.high)
+
+    def glide(self, x, scale, shift, t, k, j):
+        # Each step moves in the same direction, so a bound that was reached is never left.
+        return clip(glide(self.base, x, scale, shift, t, k, j), self.low, self.high)
 
     def domain(self, j):
         # A bound on one side makes every u of that sign admissible.

@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._rules import conj_slope
-from dualgap._scalar import soft
+from dualgap._scalar import soft, soft_steps
 from dualgap._validate import number
 from dualgap.penalties.l1 import L1
 
@@ -35,6 +35,9 @@ class ElasticNet(NamedTuple):
 
     def prox(self, u, t, j):
         return soft(u, t * self.l1_ratio) / (1.0 + t * (1.0 - self.l1_ratio))
+
+    def glide(self, x, scale, shift, t, k, j):
+        return soft_steps(x, scale, shift, t * self.l1_ratio, t * (1.0 - self.l1_ratio), k)
 
     def domain(self, j):
         edge = inf if self.l1_ratio < 1.0 else 1.0

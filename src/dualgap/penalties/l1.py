@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import soft
+from dualgap._scalar import soft, soft_steps
 
 
 class L1(NamedTuple):
@@ -26,6 +26,9 @@ class L1(NamedTuple):
 
     def prox(self, u, t, j):
         return soft(u, t)
+
+    def glide(self, x, scale, shift, t, k, j):
+        return soft_steps(x, scale, shift, t, 0.0, k)
 
     def domain(self, j):
         return -1.0, 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
-from dualgap._rules import prox, strength, value
+from dualgap._rules import glide, prox, strength, value
 
 
 class Proximal(NamedTuple):
@@ -30,6 +30,11 @@ class Proximal(NamedTuple):
     def prox(self, u, t, j):
         shrink = 1.0 / (1.0 + t * self.rho)
         return prox(self.base, (u + t * self.rho * self.centre[j]) * shrink, t * shrink, j)
+
+    def glide(self, x, scale, shift, t, k, j):
+        shrink = 1.0 / (1.0 + t * self.rho)
+        shift = (shift + t * self.rho * self.centre[j]) * shrink
+        return glide(self.base, x, scale * shrink, shift, t * shrink, k, j)
 
     def domain(self, j):
         return -inf, inf

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._rules import conj, conj_slope, domain, prox, strength, value
+from dualgap._rules import conj, conj_slope, domain, glide, prox, strength, value
 from dualgap._validate import real_array
 from dualgap.penalties._check import check_penalty
 
@@ -60,6 +60,12 @@ class Weighted(NamedTuple):
         if weight == 0.0:
             return u
         return 0.0 if math.isinf(weight) else prox(self.base, u, t * weight, j)
+
+    def glide(self, x, scale, shift, t, k, j):
+        weight = self.weights[j]
+        if math.isinf(weight):
+            return 0.0 if k > 0 else x
+        return glide(self.base, x, scale, shift, t * weight, k, j)
 
     def domain(self, j):
         weight = self.weights[j]

@@ -10,7 +10,7 @@ from dualgap._validate import Floats, number
 from dualgap.samplings.adaptive import Adaptive
 from dualgap.samplings.base import Refresh, Sampling
 from dualgap.samplings.support_set import SupportSet
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

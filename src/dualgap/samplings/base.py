@@ -17,7 +17,7 @@ from dualgap._validate import Floats
 from dualgap.linalg import products
 from dualgap.problem import Problem
 from dualgap.samplings.alias import draw_alias
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 Refresh = Literal["never", "epoch", "step"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dualgap.samplings.base import Refresh, Sampling
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.residue import Residue
 from dualgap.samplings.sum_tree import draw_decaying
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

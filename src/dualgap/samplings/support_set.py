@@ -8,7 +8,7 @@ import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.samplings.base import Refresh, Sampling
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

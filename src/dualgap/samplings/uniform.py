@@ -9,7 +9,7 @@ import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.samplings.base import Sampling
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

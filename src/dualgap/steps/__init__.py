@@ -1,7 +1,24 @@
 """Steps: what an update does. Each is one file."""
 
+from dualgap.steps.accprox_sdca import AccProxSDCA
+from dualgap.steps.apcg import APCG
+from dualgap.steps.asdca import ASDCA
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.disdca import DisDCA
 from dualgap.steps.proximal_point import ProximalPoint
+from dualgap.steps.quartz import Quartz
+from dualgap.steps.spdc import SPDC
 
-__all__ = ["Coordinate", "ProximalPoint", "Setting", "Step"]
+__all__ = [
+    "APCG",
+    "ASDCA",
+    "SPDC",
+    "AccProxSDCA",
+    "Coordinate",
+    "DisDCA",
+    "ProximalPoint",
+    "Quartz",
+    "Setting",
+    "Step",
+]

@@ -31,10 +31,11 @@ from dualgap._rules import (
 )
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
+from dualgap.scores import Scores
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, preferred_view
 from dualgap.steps.start import Start
-from dualgap.steps.views import DualView, PrimalView, Scores
+from dualgap.steps.views import DualView, PrimalView
 
 _AHEAD = 4  # updates between asking for a coordinate's entries and reading them
 _TRIALS = 40

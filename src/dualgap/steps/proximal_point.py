@@ -18,10 +18,11 @@ from dualgap.certificate import Certificate, Pair, evaluate
 from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
+from dualgap.scores import Scores
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import CoordinateRun
 from dualgap.steps.start import Start
-from dualgap.steps.views import DualView, Scores
+from dualgap.steps.views import DualView
 
 _INEXACT = 0.1  # gap of an outer step, relative to its proximal term ...
 _NEGLIGIBLE = 1e-3  # ... or to the gap of the problem itself, which matters near the end
@@ -73,6 +74,13 @@ class ProximalPointRun(CoordinateRun):
         self.inner = self.problem.with_penalty(penalty)
         self.epochs = 0
         super().__init__(DualView(self.inner, dual))
+
+    def _move(self, centre: Floats) -> None:
+        """The same step around another centre: only that changes, not the state."""
+        rho = self.inner.penalty.rho
+        penalty = Proximal(self.problem.penalty, rho, storage.read_only(centre))
+        self.inner = self.problem.with_penalty(penalty)
+        self.view = self.view.under(self.inner)
 
     def pair(self) -> Pair:
         pair = super().pair()

@@ -38,6 +38,16 @@ def as_start(problem: Problem, warm_start: Any) -> Start:
     return Start(coef, slopes)
 
 
+def dual_start(problem: Problem, dual: Floats | None) -> Floats:
+    """The dual variables to start from: feasible, and final for samples that cannot move w."""
+    a = np.zeros(problem.n)
+    if dual is not None:
+        terms.projections(problem.loss, problem.y, dual, a)
+    settled = np.empty(problem.n)
+    terms.slopes(problem.loss, problem.y, np.zeros(problem.n), settled)
+    return np.where((problem.row_squares == 0.0) | (problem.c == 0.0), settled, a)
+
+
 def _useful(problem: Problem, given: Floats) -> Floats | None:
     """The coefficients, moved into the constraint; None when the origin is a better start."""
     coef = np.empty(problem.d)

@@ -10,6 +10,7 @@ to start, which pair of points its state stands for, and how far each coordinate
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -25,6 +26,8 @@ from dualgap._validate import LARGEST, Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
 from dualgap.problem import Problem
+from dualgap.scores import Scores
+from dualgap.steps.start import dual_start
 
 
 class PenaltyConjugate(NamedTuple):
@@ -88,23 +91,6 @@ class PenaltyTerms(NamedTuple):
         pass
 
 
-class Scores(NamedTuple):
-    """What a sampling may look at, per coordinate; the same in both views.
-
-    ``residue``    κ_i ≥ 0: distance of x_i from the maximiser of its part of the gap
-    ``gap``        Γ_i ≥ 0: the coordinate's part of the gap
-    ``curvature``  Lipschitz constant of the derivative of F along x_i: c_i²‖x_i‖²/λ or Σ c x_j²/γ
-    ``strength``   strong convexity of G_i: c_i γ or λ μ_j
-    ``lipschitz``  |x_i| at the optimum cannot exceed it (may be infinite)
-    """
-
-    residue: Floats
-    gap: Floats
-    curvature: Floats
-    strength: Floats
-    lipschitz: Floats
-
-
 @dataclass
 class View:
     """A problem seen through one kind of coordinates, with the state x and v of a run."""
@@ -137,14 +123,6 @@ class DualView(View):
         with np.errstate(over="ignore"):
             q *= problem.c / problem.lam
         _refuse_overflow(q)
-        x = np.zeros(problem.n)
-        if start is not None:
-            terms.projections(problem.loss, problem.y, start, x)
-        # A sample that cannot move w is settled at once, in closed form.
-        still = q == 0.0
-        settled = np.empty(problem.n)
-        terms.slopes(problem.loss, problem.y, np.zeros(problem.n), settled)
-        x[still] = settled[still]
         super().__init__(
             problem,
             problem.rows,
@@ -152,10 +130,16 @@ class DualView(View):
             LossConjugate(problem.loss, problem.y),
             problem.c / problem.lam,
             q,
-            x,
+            dual_start(problem, start),
             np.empty(problem.d),
         )
         self.refresh()
+
+    def under(self, problem: Problem) -> DualView:
+        """The same state under another penalty of the same strengths."""
+        other = copy.copy(self)
+        other.problem, other.smooth = problem, PenaltyConjugate(problem.penalty)
+        return other
 
     def pair(self) -> Pair:
         w, z = np.empty(self.problem.d), np.empty(self.problem.n)

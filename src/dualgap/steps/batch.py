@@ -1,0 +1,293 @@
+"""Steps on sets of samples: all of a set look at the same point, then all move at once.
+
+One iteration, for a set S:  wake the features of S;  every i in S reads z_i = x_i·(coefficients) and
+responds with an amount;  the amounts, times x_i, change the features. What waking, reading, touching
+and responding mean makes the method: Quartz, SPDC, ASDCA, APCG and DisDCA are each two small tuples
+of rules. Features that an iteration does not touch are not visited: they catch up when they wake,
+so an iteration costs O(entries of the rows in S), however many features there are.
+
+Several threads may share an iteration. Samples are split for reading and features for touching, and
+each feature adds up its amounts in the order of S: the result does not depend on their number.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap._compile import kernel
+from dualgap._prefetch import prefetch
+from dualgap._rules import (
+    announce,
+    dual_step,
+    entry,
+    expect,
+    fetch,
+    foresee,
+    place,
+    project,
+    read,
+    respond,
+    slope,
+    span,
+    touch,
+    wake,
+    within,
+)
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate, Pair
+from dualgap.problem import Problem
+from dualgap.samplings.base import checked_weights, metric_squares
+from dualgap.scores import Scores
+
+# Entries of a set below which threads cost more than they save.
+_WORTH_THREADS = 50_000
+
+
+class DualSteps(NamedTuple):
+    """Samples that maximise their part of the dual, with the curvatures q."""
+
+    loss: Any
+    y: Any
+    q: Any
+    scale: Any
+    a: Any
+
+    def respond(self, i, z, t):
+        new = dual_step(self.loss, self.a[i], z, self.q[i], self.y[i])
+        amount = self.scale[i] * (new - self.a[i])
+        self.a[i] = new
+        return amount
+
+    def expect(self, i):
+        prefetch(self.a, i)
+        prefetch(self.y, i)
+        prefetch(self.q, i)
+
+
+class DualAverages(NamedTuple):
+    """Samples that move a part of the way (``pace``) to the slope that they see."""
+
+    loss: Any
+    y: Any
+    pace: Any
+    scale: Any
+    a: Any
+
+    def respond(self, i, z, t):
+        goal = -slope(self.loss, z, self.y[i])
+        new = self.a[i] + self.pace[i] * (goal - self.a[i])
+        new = project(self.loss, new, self.y[i])
+        amount = self.scale[i] * (new - self.a[i])
+        self.a[i] = new
+        return amount
+
+    def expect(self, i):
+        prefetch(self.a, i)
+        prefetch(self.y, i)
+
+
+@kernel
+def visit(
+    matrix: Any,
+    width: int,
+    features: Any,
+    samples: Any,
+    order: Any,
+    offsets: Any,
+    time: int,
+    amounts: Any,
+) -> int:
+    """Iterations ``time`` + 1, ... over consecutive sets; returns how many samples moved."""
+    moved = 0
+    last = len(order) - 1
+    for k in range(len(offsets) - 1):
+        begin, end = offsets[k], offsets[k + 1]
+        for turn in range(begin, end):
+            later = order[min(turn + 8, last)]
+            announce(matrix, later)
+            expect(samples, later)
+            fetch(matrix, order[min(turn + 4, last)])
+            foresee(matrix, order[min(turn + 2, last)], features)
+        rows = order[begin:end]
+        t = time + k + 1
+        wake_rows(matrix, features, rows, 0, width, t)
+        moved += respond_rows(matrix, features, samples, rows, t, amounts)
+        touch_rows(matrix, features, rows, 0, width, t, amounts)
+    return moved
+
+
+@kernel
+def wake_rows(matrix: Any, features: Any, rows: Any, low: int, high: int, t: int) -> None:
+    """Wake the features low, ..., high − 1 of some rows."""
+    for i in rows:
+        start, stop = within(matrix, i, low, high)
+        for at in range(start, stop):
+            wake(features, place(matrix, i, at), t)
+
+
+@kernel
+def respond_rows(matrix: Any, features: Any, samples: Any, rows: Any, t: int, amounts: Any) -> int:
+    """Let some samples respond; fills in their amounts."""
+    moved = 0
+    for turn in range(len(rows)):
+        i = rows[turn]
+        start, stop = span(matrix, i)
+        z = 0.0
+        for at in range(start, stop):
+            z += entry(matrix, i, at) * read(features, place(matrix, i, at), i, t)
+        amounts[turn] = respond(samples, i, z, t)
+        if amounts[turn] != 0.0:
+            moved += 1
+    return moved
+
+
+@kernel
+def touch_rows(
+    matrix: Any, features: Any, rows: Any, low: int, high: int, t: int, amounts: Any
+) -> None:
+    """Apply the amounts of some rows to the features low, ..., high − 1."""
+    for turn in range(len(rows)):
+        amount = amounts[turn]
+        if amount != 0.0:
+            i = rows[turn]
+            start, stop = within(matrix, i, low, high)
+            for at in range(start, stop):
+                touch(features, place(matrix, i, at), amount * entry(matrix, i, at), i, t)
+
+
+@kernel
+def wake_all(features: Any, size: int, t: int) -> None:
+    """Bring every feature to iteration ``t``."""
+    for j in range(size):
+        wake(features, j, t)
+
+
+class Chances(NamedTuple):
+    """What a step needs to know of its sampling on a problem.
+
+    ``p``      marginals: how likely an iteration is to visit each sample
+    ``q``      c v/λ, the curvature of the dual along each sample that makes sets safe, with the ESO
+               vector v of the sampling (Qu et al. 2014, (6))
+    ``scores`` what the sampling was shown
+    """
+
+    p: Floats
+    q: Floats
+    scores: Scores
+
+
+def chances(problem: Problem, sampling: Any) -> Chances:
+    """Marginals and curvatures of a sampling whose probabilities do not change."""
+    share = problem.c / problem.lam
+    alone = share * metric_squares(problem, np.ones(problem.d))
+    unknown = np.ones(problem.n)
+    scores = Scores(
+        unknown,
+        unknown,
+        problem.c * alone,
+        problem.c * problem.loss.gamma,
+        np.full(problem.n, float(problem.loss.lipschitz)),
+    )
+    weights = checked_weights(sampling, scores)
+    p = sampling.marginals(weights)
+    if not (p > 0.0).all():
+        raise ValueError("the sampling never visits some samples: give each a positive probability")
+    return Chances(p, share * sampling.eso(problem, weights), scores)
+
+
+class BatchRun:
+    """A run over sets of samples; a method says what ``features`` and ``samples`` are."""
+
+    features: Any
+    samples: Any
+
+    def __init__(self, problem: Problem, scores: Scores, n_threads: int) -> None:
+        self.problem = problem
+        self._scores = scores
+        self.n_threads = n_threads
+        self.time = 0  # iterations so far
+        self._parts: Any = None
+
+    @property
+    def size(self) -> int:
+        return self.problem.n
+
+    @property
+    def entries(self) -> float:
+        return float(self.problem.row_counts.mean())
+
+    def pair(self) -> Pair:
+        raise NotImplementedError
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        """Those that the steps rest on: probabilities do not change during a run."""
+        return self._scores
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        return False
+
+    def refresh(self) -> None:
+        raise NotImplementedError
+
+    def resting(self) -> bool:
+        """Whether the coefficients would stay where they are if no sample moved."""
+        return True
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
+        if offsets is None:
+            offsets = np.arange(len(order) + 1)
+        largest = int(np.diff(offsets).max(initial=0))
+        amounts = np.empty(largest)
+        if self.n_threads > 1 and largest * self.entries >= _WORTH_THREADS:
+            moved = self._visit_in_threads(order, offsets, amounts)
+        else:
+            rows, width = self.problem.rows, self.problem.d
+            moved = visit(
+                rows, width, self.features, self.samples, order, offsets, self.time, amounts
+            )
+        self.time += len(offsets) - 1
+        operations = len(order) + moved
+        return moved or not self.resting(), operations
+
+    def _visit_in_threads(self, order: Any, offsets: Any, amounts: Floats) -> int:
+        """The same iterations, each by several threads."""
+        matrix, features, samples = self.problem.rows, self.features, self.samples
+        parts = self._feature_parts()
+        moved = 0
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for k, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+                rows, t = order[begin:end], self.time + k + 1
+                cuts = np.linspace(0, len(rows), self.n_threads + 1).astype(np.int64)
+                shares = [slice(*cut) for cut in zip(cuts[:-1], cuts[1:])]
+                _together(pool, wake_rows, [(matrix, features, rows, *part, t) for part in parts])
+                moved += sum(
+                    _together(
+                        pool,
+                        respond_rows,
+                        [(matrix, features, samples, rows[s], t, amounts[s]) for s in shares],
+                    )
+                )
+                _together(
+                    pool,
+                    touch_rows,
+                    [(matrix, features, rows, *part, t, amounts) for part in parts],
+                )
+        return moved
+
+    def _feature_parts(self) -> list[tuple[int, int]]:
+        """Ranges of features with about equally many entries."""
+        if self._parts is None:
+            entries = np.cumsum(self.problem.column_counts)
+            goals = entries[-1] * np.arange(1, self.n_threads) / self.n_threads
+            inner = np.searchsorted(entries, goals, side="right")
+            cuts = [0, *(int(cut) for cut in inner), self.problem.d]
+            self._parts = list(zip(cuts[:-1], cuts[1:]))
+        return list(self._parts)
+
+
+def _together(pool: ThreadPoolExecutor, action: Any, calls: list[tuple[Any, ...]]) -> list[Any]:
+    tasks = [pool.submit(action, *call) for call in calls]
+    return [task.result() for task in tasks]

@@ -1,0 +1,161 @@
+"""Quartz: dual steps on any random sets of samples, and a primal average (Qu, Richtárik, Zhang 2014).
+
+Algorithm 1, iteration t, with p_i = P(i in S) and an ESO vector v of the sampling:
+    w ← (1 − θ)w + θ∇g*(u);   for i in S, with Δ added to a_i:
+    option I    Δ maximises −φ*(−(a_i + Δ)) − x_i·∇g*(u)Δ − (q_i/2)Δ²,   q_i = c_i v_i/λ
+    option II   Δ = −(θ/p_i)(a_i + φ'(x_i·w))
+Theorem 9: E[P(w) − D(a)] falls by 1 − θ, θ = min_i p_i γ/(γ + q_i), in every iteration. The primal
+step may be multiplied (section 8.2: 10θ, 100θ), which theory does not cover but practice likes.
+Cost of an iteration: O(entries of the rows in S), for between touches u_j stays, and k averaging
+steps are one: w_j ← ρᵏw_j + (1 − ρᵏ)∇g*(u)_j, ρ = 1 − θ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._prefetch import prefetch
+from dualgap._rules import conj_slope
+from dualgap._validate import Floats, number
+from dualgap.certificate import Pair
+from dualgap.problem import Problem
+from dualgap.steps.base import Setting, Step
+from dualgap.steps.batch import BatchRun, DualAverages, DualSteps, chances, wake_all
+from dualgap.steps.choice import lacks_for_dual
+from dualgap.steps.start import Start, dual_start
+
+# A feature's cells: coefficient, u, and the iteration up to which the coefficient is averaged.
+W, U, LAST, WIDTH = 0, 1, 2, 4
+
+
+class Averages(NamedTuple):
+    """Features whose coefficient follows ∇g*(u) at the pace 1 − e^``log_keep``.
+
+    ``lag`` 0: iteration t averages before samples look (Quartz). 1: after they have moved (ASDCA);
+    what they see then is what averaging with the old u would give. ``current``: samples see ∇g*(u).
+    """
+
+    penalty: Any
+    cells: Any
+    log_keep: float
+    lag: int
+    current: bool
+
+    def wake(self, j, t):
+        at = WIDTH * j
+        k = t - self.lag - self.cells[at + LAST]
+        if k > 0:
+            goal = conj_slope(self.penalty, self.cells[at + U], 0.0, j)
+            self.cells[at + W] -= math.expm1(k * self.log_keep) * (goal - self.cells[at + W])
+            self.cells[at + LAST] += k
+
+    def read(self, j, i, t):
+        at = WIDTH * j
+        if self.current:
+            return conj_slope(self.penalty, self.cells[at + U], 0.0, j)
+        w = self.cells[at + W]
+        if self.lag == 0:
+            return w
+        goal = conj_slope(self.penalty, self.cells[at + U], 0.0, j)
+        return w - math.expm1(self.log_keep) * (goal - w)
+
+    def touch(self, j, amount, i, t):
+        self.cells[WIDTH * j + U] += amount
+
+    def expect(self, j):
+        prefetch(self.cells, WIDTH * j)
+
+
+def lacks_for_rate(problem: Problem) -> str | None:
+    """What keeps a linear rate in the dual from a problem, in words."""
+    lacks = lacks_for_dual(problem)
+    if lacks is None and problem.loss.gamma == 0.0:
+        lacks = f"the {type(problem.loss).__name__} loss is not smooth, so its rate θ would be 0"
+    return lacks
+
+
+def lacks_for_chances(sampling: Any) -> str | None:
+    """What keeps fixed probabilities, drawn independently, from a sampling, in words."""
+    if sampling.refresh != "never" or not sampling.independent:
+        return (
+            f"its steps rest on fixed probabilities, and {type(sampling).__name__} changes them: "
+            "use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class Quartz(Step):
+    """``option`` "I" or "II"; ``multiplier`` of the primal step θ."""
+
+    option: Literal["I", "II"] = "I"
+    multiplier: float = 1.0
+
+    usual = "quartz-u"
+
+    def __post_init__(self) -> None:
+        if self.option not in ("I", "II"):
+            raise ValueError(f'option must be "I" or "II", not {self.option!r}')
+        number(self.multiplier, "multiplier", 0.0, open_low=True)
+
+    def refusal(self, problem: Problem) -> str | None:
+        return lacks_for_rate(problem)
+
+    def mismatch(self, sampling: Any) -> str | None:
+        return lacks_for_chances(sampling)
+
+    def describe(self, problem: Problem) -> str:
+        pace = "" if self.multiplier == 1.0 else f", primal step {self.multiplier:g}θ"
+        return f"Quartz steps (option {self.option}{pace}) on sets of samples"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> AverageRun:
+        known = chances(problem, setting.sampling)
+        gamma = problem.loss.gamma
+        rate = float(np.min(known.p * gamma / (gamma + known.q)))
+        run = AverageRun(problem, known.scores, setting.n_threads, warm)
+        scale = problem.c / problem.lam
+        if self.option == "I":
+            run.samples = DualSteps(problem.loss, problem.y, known.q, scale, run.a)
+        else:
+            run.samples = DualAverages(problem.loss, problem.y, rate / known.p, scale, run.a)
+        run.average(min(self.multiplier * rate, 1.0), lag=0, current=self.option == "I")
+        return run
+
+
+class AverageRun(BatchRun):
+    """A run whose features are ``Averages``."""
+
+    def __init__(self, problem: Problem, scores: Any, n_threads: int, warm: Start) -> None:
+        super().__init__(problem, scores, n_threads)
+        self.a = dual_start(problem, warm.dual)
+        self.cells = np.zeros(WIDTH * problem.d)
+        self.refresh()
+        self.cells[W::WIDTH] = self._coefficients() if warm.coef is None else warm.coef
+
+    def average(self, pace: float, *, lag: int, current: bool) -> None:
+        """Let the coefficients follow at this pace."""
+        log_keep = math.log1p(-pace) if pace < 1.0 else -math.inf
+        self.features = Averages(self.problem.penalty, self.cells, log_keep, lag, current)
+
+    def _coefficients(self) -> Floats:
+        """∇g*(u)."""
+        w = np.empty(self.problem.d)
+        terms.conj_slopes(self.problem.penalty, self.cells[U::WIDTH].copy(), w)
+        return w
+
+    def pair(self) -> Pair:
+        wake_all(self.features, self.problem.d, self.time + self.features.lag)
+        w, u = self.cells[W::WIDTH].copy(), self.cells[U::WIDTH].copy()
+        return Pair(w, self.a.copy(), self.problem.decision(w), u)
+
+    def resting(self) -> bool:
+        wake_all(self.features, self.problem.d, self.time + self.features.lag)
+        return np.allclose(self.cells[W::WIDTH], self._coefficients(), rtol=1e-13, atol=0.0)
+
+    def refresh(self) -> None:
+        self.cells[U::WIDTH] = self.problem.average(self.a)
