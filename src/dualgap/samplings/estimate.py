@@ -44,7 +44,7 @@ def estimated(problem: Problem, sampling: SetSampling) -> Floats:
         t = min(max(_MARGIN * needed, 1.0), cap)
         sets = _sample(sampling, p, rng)
         trials = [worst, *rng.standard_normal((_TRIALS, problem.n))]
-        needed = max(_ratio(problem, p * norms, h, sets) for h in trials)
+        needed = max(_ratio(problem, norms, h, sets) for h in trials)
     return t * norms
 
 
@@ -85,11 +85,11 @@ def _largest_eigenvalue(
     return t, root * u
 
 
-def _ratio(problem: Problem, weights: Floats, h: Floats, sets: Sets) -> float:
-    """E‖Σ_{i∈S} h_i x_i‖² over Σ p_i w_i h_i²: no t may be less."""
-    bound = float(np.sum(weights * h * h))
+def _ratio(problem: Problem, norms: Floats, h: Floats, sets: Sets) -> float:
+    """Mean of ‖Σ_{i∈S} h_i x_i‖² over mean of Σ_{i∈S} w_i h_i²: a t that is less would fail."""
     _, squares = _images(problem, h, sets)
-    return float(squares.mean()) / bound if bound > 0.0 else 0.0
+    total = float(np.sum((norms * h * h)[sets.order]))
+    return float(np.sum(squares)) / total if total > 0.0 else 0.0
 
 
 def _images(problem: Problem, h: Floats, sets: Sets) -> tuple[Floats, Floats]:
