@@ -249,7 +249,7 @@ def test_estimate_is_near_the_best_multiple(kind, tau):
 
 
 def test_estimate_beats_the_sure_bound_on_sparse_data():
-    X = sp.random_array((200, 400), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X = sp.random(200, 400, density=0.01, format="csr", random_state=0)
     t = (eso.estimate(X, TauNice(20)) / np.maximum(eso.serial(X), 1e-300)).max()
     assert 1.0 <= t < 5.0
 

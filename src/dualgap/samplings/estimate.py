@@ -19,8 +19,9 @@ _SEED = 0
 _VISITS = 30  # draws of the rarest sample, on average
 _MOST = 300  # draws of a sample, averaged over all, which bounds the work for very unequal p
 _ITERATIONS = 100
+_FLAT = 3e-4  # relative growth in an iteration, small beside the margin
 _MARGIN = 1.1
-_TRIALS = 20  # random h of a verification
+_TRIALS = 5  # random h of a verification
 
 
 def estimated(problem: Problem, sampling: SetSampling) -> Floats:
@@ -79,7 +80,7 @@ def _largest_eigenvalue(
         u /= size
         images, _ = _images(problem, root * u, sets)
         before, t = t, float(np.sum(images * root * u)) / count
-        if iteration > 10 and t - before < 1e-5 * t:
+        if iteration > 10 and t - before < _FLAT * t:
             break
         u = images * root
     return t, root * u

@@ -44,7 +44,7 @@ def check_eso(X: Any, sampling: Any, sets: int = 4000, seed: int = 0) -> None:
     study, judge = (_incidence(bound, weights, sets, rng) for _ in range(2))
     check_marginals(judge.indices, p, judge.shape[0])
     for name, h in _directions(X, p * v, study, rng):
-        sums = ((judge * h) @ X).power(2).sum(axis=1)
+        sums = np.ravel(((judge * h) @ X).power(2).sum(axis=1))
         excess = sums - judge @ (v * h * h)
         rounding = 1e-9 * float(sums.mean())
         error = float(excess.std()) / np.sqrt(len(excess))
@@ -87,7 +87,7 @@ def _directions(
     u = rng.standard_normal(n)
     for _ in range(_POWERS):
         h = root * u
-        u = root * ((study.T @ ((study * h) @ X)) * X).sum(axis=1)
+        u = root * np.ravel(((study.T @ ((study * h) @ X)) * X).sum(axis=1))
         if not u.any():
             break
         u /= np.abs(u).max()
