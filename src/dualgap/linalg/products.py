@@ -70,3 +70,53 @@ def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any)
             other_count[k] += 1.0
         own[i] = square
     return largest if np.isfinite(total) else np.nan
+
+
+@kernel
+def occurrences(matrix: Any, labels: Any, counts: Any, runs: Any) -> None:
+    """How many coordinates have an entry other than 0 at place k, and in how many runs of equal
+    labels: under how many labels if these are sorted, and in any order 1 if under one only."""
+    last = np.full(len(counts), -1, np.int64)
+    counts[:] = 0.0
+    runs[:] = 0.0
+    for i in range(len(labels)):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            if entry(matrix, i, t) != 0.0:
+                k = place(matrix, i, t)
+                counts[k] += 1.0
+                if last[k] != labels[i]:
+                    last[k] = labels[i]
+                    runs[k] += 1.0
+
+
+@kernel
+def set_images(
+    matrix: Any, metric: Any, h: Any, order: Any, offsets: Any, images: Any, squares: Any
+) -> None:
+    """For each set S and r = Σ_{i∈S} h_i A_i: images_i += A_i·r for i ∈ S, squares_S = ‖r‖².
+
+    Products are Σ_k metric_k a_k b_k. Reads the entries of each set three times, and no others.
+    """
+    r = np.zeros(len(metric))
+    for s in range(len(squares)):
+        for turn in range(offsets[s], offsets[s + 1]):
+            i = order[turn]
+            start, stop = span(matrix, i)
+            for t in range(start, stop):
+                r[place(matrix, i, t)] += h[i] * entry(matrix, i, t)
+        square = 0.0
+        for turn in range(offsets[s], offsets[s + 1]):
+            i = order[turn]
+            start, stop = span(matrix, i)
+            dot = 0.0
+            for t in range(start, stop):
+                k = place(matrix, i, t)
+                dot += metric[k] * r[k] * entry(matrix, i, t)
+            images[i] += dot
+            square += h[i] * dot
+        squares[s] = square
+        for turn in range(offsets[s], offsets[s + 1]):
+            start, stop = span(matrix, order[turn])
+            for t in range(start, stop):
+                r[place(matrix, order[turn], t)] = 0.0

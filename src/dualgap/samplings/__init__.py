@@ -1,21 +1,27 @@
-"""Samplings: which coordinate to update next. Each is one file."""
+"""Samplings: which coordinate, or which set of them, to update next. Each is one file."""
 
 from __future__ import annotations
 
+from dualgap.samplings import eso
 from dualgap.samplings.ada_uniform import AdaUniform
 from dualgap.samplings.adaptive import Adaptive
+from dualgap.samplings.arbitrary import Arbitrary
 from dualgap.samplings.base import Sampling, Sets, SetSampling
 from dualgap.samplings.custom import Custom
+from dualgap.samplings.distributed import Distributed
+from dualgap.samplings.full import Full
 from dualgap.samplings.gap import AdaGap, GapPerEpoch
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.permutation import Permutation
+from dualgap.samplings.product import Product
 from dualgap.samplings.residue import Residue
 from dualgap.samplings.residue_decay import ResidueDecay
 from dualgap.samplings.support_set import SupportSet
+from dualgap.samplings.tau_nice import TauNice
 from dualgap.samplings.uniform import Uniform
 from dualgap.steps.views import Scores
 
-# ``Custom`` is not here because it has no meaning without its rule.
+# Not here is what has no meaning without its parameters.
 REGISTRY = {
     "uniform": Uniform,
     "permutation": Permutation,
@@ -27,16 +33,21 @@ REGISTRY = {
     "gap-per-epoch": GapPerEpoch,
     "residue": Residue,
     "residue-decay": ResidueDecay,
+    "full": Full,
 }
 
 __all__ = [
     "AdaGap",
     "AdaUniform",
     "Adaptive",
+    "Arbitrary",
     "Custom",
+    "Distributed",
+    "Full",
     "GapPerEpoch",
     "Importance",
     "Permutation",
+    "Product",
     "Residue",
     "ResidueDecay",
     "Sampling",
@@ -44,5 +55,7 @@ __all__ = [
     "SetSampling",
     "Sets",
     "SupportSet",
+    "TauNice",
     "Uniform",
+    "eso",
 ]

@@ -67,9 +67,20 @@ def metric_squares(problem: Problem, factors: Floats) -> Floats:
 
 
 class SetSampling(Sampling):
-    """A sampling whose draws are sets of coordinates; its weights are the marginals p_i."""
+    """A sampling whose draws are sets of samples; its weights are the marginals p_i.
+
+    Sets depend on no score: of ``scores``, ``weights`` reads the length only.
+    """
 
     sets = True
+
+    def bind(self, problem: Problem) -> SetSampling:
+        return self
+
+    def refusal(self, problem: Problem, view: str) -> str | None:
+        if view != "dual":
+            return f"samples are the coordinates of {type(self).__name__}, and here features are"
+        return None
 
     def marginals(self, weights: Floats) -> Floats:
         return weights

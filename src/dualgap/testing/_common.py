@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dualgap._validate import Floats
+
 POINTS = np.concatenate([-np.geomspace(30, 1e-3, 12), [0.0], np.geomspace(1e-3, 30, 12)])
 SLOPES = np.concatenate([-np.geomspace(5, 1e-6, 10), [0.0], np.geomspace(1e-6, 5, 10)])
 
@@ -20,6 +22,19 @@ def holds(condition: Any, sentence: str, **at: Any) -> None:
 def room(*terms_: float) -> float:
     """Rounding room for a sum of such terms."""
     return 1e-11 * (1.0 + sum(abs(term) for term in terms_))
+
+
+def check_marginals(drawn: Any, p: Floats, draws: int) -> None:
+    """``drawn`` holds each index as often as ``draws`` draws with probabilities p would."""
+    counts, expected = np.bincount(drawn, minlength=len(p)), draws * p
+    holds((counts[p == 0.0] == 0).all(), "a weight of zero is never drawn", counts=counts)
+    sigma = np.sqrt(expected * (1.0 - p) + 1e-9)
+    holds(
+        (np.abs(counts - expected) <= 5.0 * sigma + 1.0).all(),
+        "marginals differ from the weights",
+        counts=counts,
+        expected=expected,
+    )
 
 
 def check_compiled(compiled: Any, plain: Any, obj: Any, points: Iterable[tuple[Any, ...]]) -> None:

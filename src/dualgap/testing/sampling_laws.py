@@ -1,15 +1,26 @@
-"""The laws of samplings: coherence, marginals that follow the weights, reproducibility."""
+"""The laws of samplings: coherence, marginals that follow the weights, reproducibility.
+
+Those of sets: the weights are the marginals, and no set has a sample twice.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dualgap.samplings import Sampling, Scores
-from dualgap.testing._common import holds
+from dualgap.problem import Problem
+from dualgap.samplings import Sampling, Scores, SetSampling
+from dualgap.samplings.base import checked_draw, checked_weights
+from dualgap.testing._common import check_marginals, holds
 
 
-def check_sampling(sampling: Sampling, seed: int = 0) -> None:
-    """Raise AssertionError if a sampling breaks a law."""
+def check_sampling(sampling: Sampling, seed: int = 0, problem: Problem | None = None) -> None:
+    """Raise AssertionError if a sampling breaks a law.
+
+    Sets are drawn from the samples of ``problem``; by default these are 17 without common features.
+    """
+    if isinstance(sampling, SetSampling):
+        _check_sets(sampling, seed, problem or Problem(np.eye(17), np.zeros(17)))
+        return
     rng = np.random.default_rng(seed)
     n = 17
     residue = rng.exponential(size=n) * (rng.random(n) < 0.7)
@@ -33,18 +44,33 @@ def check_sampling(sampling: Sampling, seed: int = 0) -> None:
     # The first index of a block follows the weights, whatever a sampling does inside the block.
     draws = 20_000
     first = np.array([sampling.draw(weights, n, rng)[0] for _ in range(draws)])
-    p = weights / weights.sum()
-    expected = draws * p
-    counts = np.bincount(first, minlength=n)
-    holds((counts[p == 0.0] == 0).all(), "a weight of zero is never drawn", counts=counts)
-    sigma = np.sqrt(expected * (1.0 - p) + 1e-9)
-    holds(
-        (np.abs(counts - expected) <= 5.0 * sigma + 1.0).all(),
-        "marginals differ from the weights",
-        counts=counts,
-        expected=expected,
-    )
+    check_marginals(first, weights / weights.sum(), draws)
     one = sampling.draw(weights, n, np.random.default_rng(7))
     two = sampling.draw(weights, n, np.random.default_rng(7))
     holds(0 < len(one) <= n and np.array_equal(one, two), "the same seed draws the same", one=one)
     holds(np.min(one) >= 0 and np.max(one) < n, "indices are coordinates", one=one)
+
+
+def _check_sets(sampling: SetSampling, seed: int, problem: Problem) -> None:
+    lacks = sampling.refusal(problem, "dual")
+    holds(lacks is None, "the sampling must accept the problem", says=lacks)
+    holds(sampling.refusal(problem, "primal"), "sets of features must be refused")
+    bound, n = sampling.bind(problem), problem.n
+    rng = np.random.default_rng(seed)
+    p = checked_weights(bound, Scores(*rng.exponential(size=(5, n))))
+    other = checked_weights(bound, Scores(*rng.exponential(size=(5, n))))
+    holds(np.array_equal(p, other), "marginals depend on no score", p=p, other=other)
+    holds(((p > 0.0) & (p <= 1.0)).all(), "marginals must be > 0 and <= 1", p=p)
+    count = int(20_000 * p.sum())
+    order, offsets = checked_draw(bound, p, count, rng)
+    sets = len(offsets) - 1
+    set_of = np.repeat(np.arange(sets), np.diff(offsets))
+    holds(len(np.unique(set_of * n + order)) == len(order), "a set has no sample twice")
+    check_marginals(order, p, sets)
+    holds(0.9 * count <= len(order) <= 1.1 * count, "about as many as asked", drawn=len(order))
+    one, two = (checked_draw(bound, p, 1, np.random.default_rng(7)) for _ in range(2))
+    holds(
+        np.array_equal(one.order, two.order) and np.array_equal(one.offsets, two.offsets),
+        "the same seed draws the same",
+        one=one,
+    )

@@ -1,0 +1,127 @@
+"""Expected separable overapproximation: v with E‖Σ_{i∈S} h_i x_i‖² ≤ Σ_i p_i v_i h_i² for all h.
+
+It bounds how much the updates of a set can get in each other's way (Qu et al. 2014, Assumption 4,
+to which the lemmas below belong). For the samplings of the paper v_i = Σ_j factor_j x_ij², where
+factor_j grows with ω_j, the number of samples that have feature j: what only one of them has
+gets in nobody's way. Each function reads X once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import Floats, whole
+from dualgap.linalg import products, storage
+from dualgap.problem import Problem
+from dualgap.samplings.base import SetSampling, metric_squares
+from dualgap.samplings.estimate import estimated
+
+
+def serial(X: Any) -> Floats:
+    """v for one sample at a time, whatever the probabilities: ‖x_i‖² (Lemma 5)."""
+    problem = _plain(X)
+    return metric_squares(problem, np.ones(problem.d))
+
+
+def tau_nice(X: Any, tau: int) -> Floats:
+    """v for sets of ``tau`` samples, all equally likely (Lemma 6)."""
+    problem = _plain(X)
+    if whole(tau, "tau", 1) > problem.n:
+        raise ValueError(f"tau must be at most {problem.n}, the number of samples, not {tau}")
+    omega, _ = occurrences(problem, np.zeros(problem.n, np.int64))
+    return metric_squares(problem, tau_nice_factors(omega, problem.n, tau))
+
+
+def distributed(X: Any, c: int, tau: int) -> Floats:
+    """v for ``tau`` samples of each of ``c`` parts of consecutive samples (Lemma 8)."""
+    problem = _plain(X)
+    size = part_size(problem.n, whole(c, "c", 1))
+    if c > problem.n or whole(tau, "tau", 1) > size:
+        raise ValueError(
+            f"{problem.n} samples in c={c} parts leave {size} for each, from which tau={tau} "
+            "cannot be drawn"
+        )
+    omega, active = occurrences(problem, np.arange(problem.n) // size)
+    return metric_squares(problem, distributed_factors(omega, active, size, tau))
+
+
+def product(X: Any, groups: Any) -> Floats:
+    """v for one sample of each group, if no two groups share a feature: ‖x_i‖² (Lemma 7).
+
+    ``groups``: a label for each sample, or a list of index arrays that hold each sample once.
+    """
+    problem = _plain(X)
+    _, runs = occurrences(problem, _labels(groups, problem.n))
+    if (runs > 1.0).any():
+        raise ValueError(
+            f"groups share {int((runs > 1.0).sum())} features, the first of them feature "
+            f"{int(np.argmax(runs > 1.0))}: product sampling needs groups that share none"
+        )
+    return metric_squares(problem, np.ones(problem.d))
+
+
+def estimate(X: Any, sampling: SetSampling) -> Floats:
+    """v for any sampling of sets, from the sets that it draws; ``estimated`` says how sure it is.
+
+    Where a lemma fits, its v is a theorem and costs less; this one is for all other samplings,
+    or to see how far a lemma is from the best multiple of ‖x_i‖².
+    """
+    problem = _plain(X)
+    lacks = sampling.refusal(problem, "dual")
+    if lacks:
+        raise ValueError(f"{sampling!r} does not fit X: {lacks}")
+    return estimated(problem, sampling.bind(problem))
+
+
+def tau_nice_factors(omega: Any, n: int, tau: int) -> Any:
+    """1 + (ω − 1)(τ − 1)/(n − 1), of Lemma 6."""
+    return 1.0 + (omega - 1.0) * (tau - 1.0) / max(n - 1, 1)
+
+
+def distributed_factors(omega: Any, active: Any, size: int, tau: int) -> Any:
+    """The factors of Lemma 8 for parts of n/c = ``size`` samples, of which ``active`` (ω') have
+    the feature.
+
+    Samples of a part meet in a set with probability τ/size·within, of different parts with
+    τ/size·across; across ≥ within, and ω' counts how much of the feature is across.
+    """
+    within, across = (tau - 1.0) / max(size - 1, 1), tau / size
+    spread = omega * (active - 1.0) / np.maximum(active, 1.0)
+    return 1.0 + within * (omega - 1.0) + (across - within) * spread
+
+
+def part_size(n: int, c: int) -> int:
+    """⌈n/c⌉: where c does not divide n, samples of zeros complete the last parts."""
+    return -(-n // c)
+
+
+def occurrences(problem: Problem, labels: Any) -> tuple[Floats, Floats]:
+    """ω_j, the samples that have feature j (stored zeros do not), and in how many runs of equal
+    labels they lie."""
+    omega, runs = np.empty((2, problem.d))
+    products.occurrences(problem.rows, np.ascontiguousarray(labels, dtype=np.int64), omega, runs)
+    return omega, runs
+
+
+def _plain(X: Any) -> Problem:
+    """X as checked data, in the metric of an L2 penalty, which is that of X itself."""
+    X = storage.as_data(X)
+    return Problem(X, np.zeros(X.shape[0]))
+
+
+def _labels(groups: Any, n: int) -> Any:
+    if all(np.ndim(group) == 0 for group in groups):
+        if len(groups) != n:
+            raise ValueError(f"groups has {len(groups)} labels where {n} are needed")
+        return np.unique(np.asarray(groups), return_inverse=True)[1]
+    parts = [np.asarray(group) for group in groups]
+    members = np.concatenate(parts)
+    if members.dtype.kind not in "iu" or not np.array_equal(np.sort(members), np.arange(n)):
+        raise ValueError(f"groups must hold each of the indices 0 to {n - 1} exactly once")
+    if not all(len(part) for part in parts):
+        raise ValueError("groups has an empty group, of which no sample can be drawn")
+    labels = np.empty(n, np.int64)
+    labels[members] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return labels

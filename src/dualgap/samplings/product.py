@@ -1,0 +1,100 @@
+"""One sample of each group, where groups share no feature: parallel at no cost."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from dualgap._validate import Floats, whole
+from dualgap.problem import Problem
+from dualgap.samplings.base import Sets, SetSampling
+from dualgap.steps.views import Scores
+
+
+@dataclass(frozen=True)
+class Product(SetSampling):
+    """One sample of each of ``tau`` groups: p_i = 1/|group of i| (Qu et al. 2014, section 3.3).
+
+    Groups are found in the data, as balanced as it allows; ``bind(problem).groups`` shows them.
+    The v of sets of one sample serves (Lemma 7): samples of different groups cannot interfere.
+    """
+
+    tau: int
+    groups: tuple[Any, ...] = field(default=(), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        whole(self.tau, "tau", 1)
+
+    def refusal(self, problem: Problem, view: str) -> str | None:
+        lacks = super().refusal(problem, view)
+        if lacks is not None:
+            return lacks
+        found = len(_components(problem)[0])
+        if found >= self.tau:
+            return None
+        instead = f"Product({found}) or TauNice({self.tau})" if found > 1 else "TauNice"
+        return (
+            f"it falls into {found} part{'s' * (found != 1)} without common features where "
+            f"Product({self.tau}) needs {self.tau}; use {instead}"
+        )
+
+    def bind(self, problem: Problem) -> Product:
+        bound = replace(self)
+        object.__setattr__(bound, "groups", _pack(*_components(problem), self.tau))
+        return bound
+
+    def weights(self, scores: Scores) -> Floats:
+        weights = np.empty(len(scores.residue))
+        for group in self._bound():
+            weights[group] = 1.0 / len(group)
+        return weights
+
+    def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Sets:
+        groups = self._bound()
+        sets = max(1, round(count / self.tau))
+        sizes = np.array([len(group) for group in groups])
+        # u < 1, but the product may round up to the size.
+        places = np.minimum((rng.random((sets, self.tau)) * sizes).astype(np.int64), sizes - 1)
+        order = np.concatenate(groups)[places + np.cumsum(sizes) - sizes]
+        return Sets(order.ravel(), self.tau * np.arange(sets + 1))
+
+    def _bound(self) -> tuple[Any, ...]:
+        if not self.groups:
+            raise ValueError("Product finds its groups in the data: call bind(problem) first")
+        return self.groups
+
+
+def _components(problem: Problem) -> tuple[list[Any], Any]:
+    """Samples that features connect, and the samples without any feature.
+
+    Components of the graph of samples and features, which has nnz edges; XXᵀ is never formed.
+    """
+    X = sp.csr_array(problem.X, copy=True)  # not the user's, which would lose its zeros
+    X.eliminate_zeros()
+    n, d = X.shape
+    indptr = np.concatenate([X.indptr, np.full(d, X.indptr[-1])])
+    edges = np.ones(len(X.indices), np.int8)
+    graph = sp.csr_array((edges, X.indices + n, indptr), shape=(n + d, n + d))
+    labels = connected_components(graph, directed=False)[1][:n]
+    used = np.diff(X.indptr) > 0
+    members = np.flatnonzero(used)
+    members = members[np.argsort(labels[members], kind="stable")]
+    starts = np.flatnonzero(np.diff(labels[members])) + 1
+    parts = np.split(members, starts) if len(members) else []
+    return parts, np.flatnonzero(~used)
+
+
+def _pack(parts: list[Any], rest: Any, tau: int) -> tuple[Any, ...]:
+    """Each part, the largest first, goes to the smallest group; then what belongs anywhere."""
+    groups: list[list[Any]] = [[] for _ in range(tau)]
+    heap = [(0, group) for group in range(tau)]
+    for part in [*sorted(parts, key=len, reverse=True), *rest.reshape(-1, 1)]:
+        size, group = heapq.heappop(heap)
+        groups[group].append(part)
+        heapq.heappush(heap, (size + len(part), group))
+    return tuple(np.sort(np.concatenate(group)) for group in groups)
