@@ -170,10 +170,10 @@ def test_lemma_14(tau, omega):
     [
         (dg.Problem(np.eye(2), [1, 2], "hinge"), Uniform(), "not smooth"),
         (dg.Problem(np.eye(2), [1, 2], "squared", "l1"), Uniform(), "not strongly convex"),
-        (make(), samplings.GapPerEpoch(), "change on the way"),
-        (make(), samplings.Residue(), "change on the way"),
-        (make(), samplings.Permutation(), "depend on each other"),
-        (make(), samplings.ResidueDecay(option="II"), "depend on each other"),
+        (make(), samplings.GapPerEpoch(), "changes them"),
+        (make(), samplings.Residue(), "changes them"),
+        (make(), samplings.Permutation(), "without replacement"),
+        (make(), samplings.ResidueDecay(option="II"), "without replacement"),
         (make(), TauNice(31), "fewer than tau=31"),
         (make(), samplings.Custom(np.arange(30.0)), "never draws sample 0"),
     ],
@@ -199,11 +199,10 @@ def test_bad_numbers_are_named(call, says):
         call()
 
 
-def test_probabilities_are_what_a_step_needs():
-    problem = make()
-    bound, weights, p = theory.probabilities(problem, samplings.Importance("smooth"))
-    np.testing.assert_allclose(p.sum(), 1.0)
-    np.testing.assert_allclose(p / p.max(), weights)
-    bound, weights, p = theory.probabilities(dg.Problem(np.eye(6), np.zeros(6)), Product(3))
+def test_chances_are_what_a_step_needs():
+    _, known = theory.bound_chances(make(), samplings.Importance("smooth"))
+    np.testing.assert_allclose(known.p.sum(), 1.0)
+    np.testing.assert_allclose(known.p / known.p.max(), known.weights)
+    bound, known = theory.bound_chances(dg.Problem(np.eye(6), np.zeros(6)), Product(3))
     assert len(bound.groups) == 3
-    np.testing.assert_array_equal(p, np.full(6, 0.5))
+    np.testing.assert_array_equal(known.p, np.full(6, 0.5))

@@ -80,7 +80,7 @@ def strength(penalty: Any, j: int) -> float:
 
 
 @generic_with_default
-def glide(penalty, x, scale, shift, t, k, j):  # type: ignore[no-untyped-def]
+def glide(penalty: Any, x: float, scale: float, shift: float, t: float, k: int, j: int) -> float:
     """k times in a row x ← prox(scale·x + shift, t); penalties may know a closed form."""
     for _ in range(k):
         moved = prox(penalty, scale * x + shift, t, j)

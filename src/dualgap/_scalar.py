@@ -70,9 +70,9 @@ def _soft_steps_from_above(
     if offset >= 0.0:
         return affine_steps(x, loss, offset, k)
     if x > 0.0:
-        sinking = (
-            x / -offset if loss == 0.0 else -math.log1p(x * loss / -offset) / math.log1p(-loss)
-        )
+        sinking = x / -offset
+        if loss > 0.0:
+            sinking = -math.log1p(sinking * loss) / math.log1p(-loss)
         certain = min(k, max(0, int(min(sinking, 1e18)) - 1))
         x = affine_steps(x, loss, offset, certain)
         k -= certain

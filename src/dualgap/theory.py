@@ -10,28 +10,22 @@ from __future__ import annotations
 
 from math import ceil, log
 
-import numpy as np
-
-from dualgap._validate import Floats, number, positive, whole
-from dualgap.certificate import evaluate
+from dualgap._validate import number, positive, whole
 from dualgap.problem import Problem
-from dualgap.samplings.base import Sampling, checked_weights
+from dualgap.samplings.base import Sampling
 from dualgap.samplings.eso import distributed_factors, part_size, tau_nice_factors
 from dualgap.samplings.uniform import Uniform
+from dualgap.steps.chances import Chances, chances, lacks_for_chances, quartz_rate
 from dualgap.steps.choice import lacks_for_dual
-from dualgap.steps.views import DualView
 
 
 def rate(problem: Problem, sampling: Sampling) -> float:
     """θ: by which share the expected gap falls with each set (29)."""
-    gamma = problem.loss.gamma
-    if gamma == 0.0:
+    if problem.loss.gamma == 0.0:
         raise ValueError(
             f"the {type(problem.loss).__name__} loss is not smooth, so theory knows no rate"
         )
-    bound, weights, p = probabilities(problem, sampling)
-    q = problem.c * bound.eso(problem, weights) / problem.lam
-    return float((p * gamma / (gamma + q))[problem.c > 0.0].min())
+    return quartz_rate(problem, bound_chances(problem, sampling)[1])
 
 
 def iterations(problem: Problem, sampling: Sampling, gap: float, target: float) -> int:
@@ -78,27 +72,12 @@ def _easiness(n: int, lam: float, gamma: float) -> float:
     return positive(lam, "lam") * positive(gamma, "gamma") * n
 
 
-def probabilities(problem: Problem, sampling: Sampling) -> tuple[Sampling, Floats, Floats]:
-    """The sampling, bound to the problem, its weights, and p_i: how likely a draw has sample i.
-
-    Refuses in words what theory says nothing about.
-    """
-    lacks = _no_theory(sampling) or lacks_for_dual(problem) or sampling.refusal(problem, "dual")
+def bound_chances(problem: Problem, sampling: Sampling) -> tuple[Sampling, Chances]:
+    """The sampling, bound to the problem, and its chances; refuses what theory does not cover."""
+    lacks = (
+        lacks_for_chances(sampling) or lacks_for_dual(problem) or sampling.refusal(problem, "dual")
+    )
     if lacks:
         raise ValueError(f"theory does not fit sampling {type(sampling).__name__}: {lacks}")
     bound = sampling.bind(problem)
-    view = DualView(problem)
-    pair = view.pair()
-    weights = checked_weights(bound, view.scores(pair, evaluate(problem, pair)))
-    never = (weights == 0.0) & (problem.c > 0.0)
-    if never.any():
-        raise ValueError(
-            f"sampling {type(sampling).__name__} never draws sample {int(np.argmax(never))}"
-        )
-    return bound, weights, bound.marginals(weights)
-
-
-def _no_theory(sampling: Sampling) -> str | None:
-    if sampling.refresh != "never":
-        return "its probabilities change on the way"
-    return None if sampling.independent else "its draws depend on each other"
+    return bound, chances(problem, bound)

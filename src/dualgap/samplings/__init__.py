@@ -12,6 +12,7 @@ from dualgap.samplings.distributed import Distributed
 from dualgap.samplings.full import Full
 from dualgap.samplings.gap import AdaGap, GapPerEpoch
 from dualgap.samplings.importance import Importance
+from dualgap.samplings.norms import Norms
 from dualgap.samplings.permutation import Permutation
 from dualgap.samplings.product import Product
 from dualgap.samplings.residue import Residue
@@ -19,12 +20,13 @@ from dualgap.samplings.residue_decay import ResidueDecay
 from dualgap.samplings.support_set import SupportSet
 from dualgap.samplings.tau_nice import TauNice
 from dualgap.samplings.uniform import Uniform
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 # Not here is what has no meaning without its parameters.
 REGISTRY = {
     "uniform": Uniform,
     "permutation": Permutation,
+    "norms": Norms,
     "importance": Importance,
     "support-set": SupportSet,
     "adaptive": Adaptive,
@@ -46,6 +48,7 @@ __all__ = [
     "Full",
     "GapPerEpoch",
     "Importance",
+    "Norms",
     "Permutation",
     "Product",
     "Residue",

@@ -12,7 +12,7 @@ from dualgap._validate import Floats, finite_vector
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling
 from dualgap.samplings.estimate import estimated
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 # Even if samples always came all together, so many times the usual wait would be a miracle.
 _PATIENCE = 100

@@ -13,7 +13,7 @@ from dualgap._validate import Floats
 from dualgap.linalg import products
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, checked_draw, checked_weights, metric_squares
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 _SEED = 0
 _VISITS = 30  # draws of the rarest sample, on average

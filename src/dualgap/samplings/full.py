@@ -10,7 +10,7 @@ from dualgap._validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, metric_squares
 from dualgap.samplings.eso import occurrences
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

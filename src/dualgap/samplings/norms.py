@@ -13,7 +13,7 @@ from dualgap.scores import Scores
 
 @dataclass(frozen=True)
 class Norms(Sampling):
-    """p_i = 1/(2n) + ‖x_i‖/(2Σ‖x‖) (Zhang, Xiao 2015, Algorithm 2); with sample weights, c_i x_i."""
+    """p_i = 1/(2n) + ‖x_i‖/(2Σ‖x‖), samples times their weights (Zhang, Xiao 2015, Algorithm 2)."""
 
     def weights(self, scores: Scores) -> Floats:
         lengths = np.sqrt(scores.curvature)

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from dualgap._validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

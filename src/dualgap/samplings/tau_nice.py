@@ -11,7 +11,7 @@ from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, metric_squares
 from dualgap.samplings.eso import occurrences, tau_nice_factors
 from dualgap.samplings.floyd import draw_subsets
-from dualgap.steps.views import Scores
+from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

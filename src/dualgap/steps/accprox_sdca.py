@@ -70,5 +70,5 @@ class AcceleratedRun(ProximalPointRun):
         centre = pair.w + beta * (pair.w - self.last)
         self.last = pair.w
         self.steps += 1
-        self._move(centre)
+        self.move(self.inner.penalty.rho, centre)
         return True

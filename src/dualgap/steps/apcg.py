@@ -24,7 +24,8 @@ from dualgap.certificate import Pair
 from dualgap.problem import Problem
 from dualgap.samplings import Uniform
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, chances
+from dualgap.steps.batch import BatchRun
+from dualgap.steps.chances import chances
 from dualgap.steps.quartz import lacks_for_rate
 from dualgap.steps.start import Start, dual_start
 

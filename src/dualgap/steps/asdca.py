@@ -19,7 +19,8 @@ from dualgap.penalties.l2 import L2
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice, Uniform
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import DualAverages, chances
+from dualgap.steps.batch import DualAverages
+from dualgap.steps.chances import chances
 from dualgap.steps.quartz import AverageRun, lacks_for_rate
 from dualgap.steps.start import Start
 

@@ -1,10 +1,10 @@
 """Steps on sets of samples: all of a set look at the same point, then all move at once.
 
-One iteration, for a set S:  wake the features of S;  every i in S reads z_i = x_i·(coefficients) and
-responds with an amount;  the amounts, times x_i, change the features. What waking, reading, touching
-and responding mean makes the method: Quartz, SPDC, ASDCA, APCG and DisDCA are each two small tuples
-of rules. Features that an iteration does not touch are not visited: they catch up when they wake,
-so an iteration costs O(entries of the rows in S), however many features there are.
+One iteration, for a set S:  wake the features of S;  every i in S reads z_i = x_i·(coefficients)
+and responds with an amount;  the amounts, times x_i, change the features. What waking, reading,
+touching and responding mean makes the method: Quartz, SPDC, ASDCA, APCG and DisDCA are each two
+small tuples of rules. Features that an iteration does not touch are not visited: they catch up when
+they wake, so an iteration costs O(entries of the rows in S), however many features there are.
 
 Several threads may share an iteration. Samples are split for reading and features for touching, and
 each feature adds up its amounts in the order of S: the result does not depend on their number.
@@ -12,7 +12,9 @@ each feature adds up its amounts in the order of S: the result does not depend o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +41,6 @@ from dualgap._rules import (
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
-from dualgap.samplings.base import checked_weights, metric_squares
 from dualgap.scores import Scores
 
 # Entries of a set below which threads cost more than they save.
@@ -165,40 +166,7 @@ def wake_all(features: Any, size: int, t: int) -> None:
         wake(features, j, t)
 
 
-class Chances(NamedTuple):
-    """What a step needs to know of its sampling on a problem.
-
-    ``p``      marginals: how likely an iteration is to visit each sample
-    ``q``      c v/λ, the curvature of the dual along each sample that makes sets safe, with the ESO
-               vector v of the sampling (Qu et al. 2014, (6))
-    ``scores`` what the sampling was shown
-    """
-
-    p: Floats
-    q: Floats
-    scores: Scores
-
-
-def chances(problem: Problem, sampling: Any) -> Chances:
-    """Marginals and curvatures of a sampling whose probabilities do not change."""
-    share = problem.c / problem.lam
-    alone = share * metric_squares(problem, np.ones(problem.d))
-    unknown = np.ones(problem.n)
-    scores = Scores(
-        unknown,
-        unknown,
-        problem.c * alone,
-        problem.c * problem.loss.gamma,
-        np.full(problem.n, float(problem.loss.lipschitz)),
-    )
-    weights = checked_weights(sampling, scores)
-    p = sampling.marginals(weights)
-    if not (p > 0.0).all():
-        raise ValueError("the sampling never visits some samples: give each a positive probability")
-    return Chances(p, share * sampling.eso(problem, weights), scores)
-
-
-class BatchRun:
+class BatchRun(ABC):
     """A run over sets of samples; a method says what ``features`` and ``samples`` are."""
 
     features: Any
@@ -219,8 +187,8 @@ class BatchRun:
     def entries(self) -> float:
         return float(self.problem.row_counts.mean())
 
-    def pair(self) -> Pair:
-        raise NotImplementedError
+    @abstractmethod
+    def pair(self) -> Pair: ...
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         """Those that the steps rest on: probabilities do not change during a run."""
@@ -229,8 +197,8 @@ class BatchRun:
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         return False
 
-    def refresh(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def refresh(self) -> None: ...
 
     def resting(self) -> bool:
         """Whether the coefficients would stay where they are if no sample moved."""
@@ -250,18 +218,18 @@ class BatchRun:
             )
         self.time += len(offsets) - 1
         operations = len(order) + moved
-        return moved or not self.resting(), operations
+        return int(moved or not self.resting()), operations
 
     def _visit_in_threads(self, order: Any, offsets: Any, amounts: Floats) -> int:
         """The same iterations, each by several threads."""
         matrix, features, samples = self.problem.rows, self.features, self.samples
         parts = self._feature_parts()
-        moved = 0
+        moved: int = 0
         with ThreadPoolExecutor(self.n_threads) as pool:
-            for k, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+            for k, (begin, end) in enumerate(pairwise(offsets)):
                 rows, t = order[begin:end], self.time + k + 1
                 cuts = np.linspace(0, len(rows), self.n_threads + 1).astype(np.int64)
-                shares = [slice(*cut) for cut in zip(cuts[:-1], cuts[1:])]
+                shares = [slice(*cut) for cut in pairwise(cuts)]
                 _together(pool, wake_rows, [(matrix, features, rows, *part, t) for part in parts])
                 moved += sum(
                     _together(
@@ -284,7 +252,7 @@ class BatchRun:
             goals = entries[-1] * np.arange(1, self.n_threads) / self.n_threads
             inner = np.searchsorted(entries, goals, side="right")
             cuts = [0, *(int(cut) for cut in inner), self.problem.d]
-            self._parts = list(zip(cuts[:-1], cuts[1:]))
+            self._parts = list(pairwise(cuts))
         return list(self._parts)
 
 

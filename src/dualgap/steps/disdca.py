@@ -12,6 +12,7 @@ Cost of a round: O(entries of its rows). The machines are parts of one run here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,8 +23,10 @@ from dualgap._rules import conj_slope
 from dualgap.certificate import Pair
 from dualgap.problem import Problem
 from dualgap.samplings import Distributed
+from dualgap.samplings.base import metric_squares
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, DualSteps, chances, wake_all
+from dualgap.steps.batch import BatchRun, DualSteps, wake_all
+from dualgap.steps.chances import chances
 from dualgap.steps.choice import lacks_for_dual
 from dualgap.steps.start import Start, dual_start
 
@@ -96,7 +99,7 @@ class MachineRun(BatchRun):
         known = chances(problem, setting.sampling)
         super().__init__(problem, known.scores, n_threads=1)
         machines, tau = setting.sampling.c, setting.sampling.tau
-        alone = known.scores.curvature / np.where(problem.c > 0.0, problem.c, 1.0)
+        alone = problem.c / problem.lam * metric_squares(problem, np.ones(problem.d))
         own = step.variant == "practical"
         q = alone * (machines if own else machines * tau)
         self.width = OWN + machines
@@ -114,7 +117,7 @@ class MachineRun(BatchRun):
         if offsets is None:
             offsets = np.arange(len(order) + 1)
         moved = operations = 0
-        for begin, end in zip(offsets[:-1], offsets[1:]):
+        for begin, end in pairwise(offsets):
             self.clock[0] += 1
             more = super().advance(order[begin:end])  # one by one: a machine's moves are in order
             moved, operations = moved + more[0], operations + more[1]

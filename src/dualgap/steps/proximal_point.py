@@ -64,23 +64,25 @@ def _default_rho(problem: Problem) -> float:
 class ProximalPointRun(CoordinateRun):
     """A run whose view is that of the current outer step."""
 
+    view: DualView
+
     def __init__(self, problem: Problem, rho: float, centre: Floats, dual: Floats | None) -> None:
         self.problem = problem
-        self._begin(rho, centre, dual)
+        self._centre_at(rho, centre)
+        super().__init__(DualView(self.inner, dual))
 
-    def _begin(self, rho: float, centre: Floats, dual: Floats | None) -> None:
-        """Start an outer step from the dual variables of the last one."""
+    def _centre_at(self, rho: float, centre: Floats) -> None:
+        """The problem of an outer step."""
         penalty = Proximal(self.problem.penalty, rho, storage.read_only(centre))
         self.inner = self.problem.with_penalty(penalty)
         self.epochs = 0
-        super().__init__(DualView(self.inner, dual))
 
-    def _move(self, centre: Floats) -> None:
-        """The same step around another centre: only that changes, not the state."""
-        rho = self.inner.penalty.rho
-        penalty = Proximal(self.problem.penalty, rho, storage.read_only(centre))
-        self.inner = self.problem.with_penalty(penalty)
-        self.view = self.view.under(self.inner)
+    def move(self, rho: float, centre: Floats) -> None:
+        """Go on to another outer step, from the dual variables of this one."""
+        before = self.inner.penalty.rho
+        self._centre_at(rho, centre)
+        same = rho == before  # then all but the centre is as it was
+        self.view = self.view.under(self.inner) if same else DualView(self.inner, self.view.x)
 
     def pair(self) -> Pair:
         pair = super().pair()
@@ -102,5 +104,5 @@ class ProximalPointRun(CoordinateRun):
             rho *= 0.5
         elif self.epochs > _MANY:
             rho *= 2.0
-        self._begin(rho, pair.w, pair.a)
+        self.move(rho, pair.w)
         return True

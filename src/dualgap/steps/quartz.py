@@ -1,4 +1,4 @@
-"""Quartz: dual steps on any random sets of samples, and a primal average (Qu, Richtárik, Zhang 2014).
+"""Quartz: dual steps on random sets of samples, and a primal average (Qu, Richtárik, Zhang 2014).
 
 Algorithm 1, iteration t, with p_i = P(i in S) and an ESO vector v of the sampling:
     w ← (1 − θ)w + θ∇g*(u);   for i in S, with Δ added to a_i:
@@ -25,7 +25,8 @@ from dualgap._validate import Floats, number
 from dualgap.certificate import Pair
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, DualAverages, DualSteps, chances, wake_all
+from dualgap.steps.batch import BatchRun, DualAverages, DualSteps, wake_all
+from dualgap.steps.chances import chances, lacks_for_chances, quartz_rate
 from dualgap.steps.choice import lacks_for_dual
 from dualgap.steps.start import Start, dual_start
 
@@ -79,16 +80,6 @@ def lacks_for_rate(problem: Problem) -> str | None:
     return lacks
 
 
-def lacks_for_chances(sampling: Any) -> str | None:
-    """What keeps fixed probabilities, drawn independently, from a sampling, in words."""
-    if sampling.refresh != "never" or not sampling.independent:
-        return (
-            f"its steps rest on fixed probabilities, and {type(sampling).__name__} changes them: "
-            "use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
-        )
-    return None
-
-
 @dataclass(frozen=True)
 class Quartz(Step):
     """``option`` "I" or "II"; ``multiplier`` of the primal step θ."""
@@ -115,14 +106,14 @@ class Quartz(Step):
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> AverageRun:
         known = chances(problem, setting.sampling)
-        gamma = problem.loss.gamma
-        rate = float(np.min(known.p * gamma / (gamma + known.q)))
+        rate = quartz_rate(problem, known)
         run = AverageRun(problem, known.scores, setting.n_threads, warm)
         scale = problem.c / problem.lam
         if self.option == "I":
             run.samples = DualSteps(problem.loss, problem.y, known.q, scale, run.a)
         else:
-            run.samples = DualAverages(problem.loss, problem.y, rate / known.p, scale, run.a)
+            pace = rate / np.where(known.p > 0.0, known.p, 1.0)
+            run.samples = DualAverages(problem.loss, problem.y, pace, scale, run.a)
         run.average(min(self.multiplier * rate, 1.0), lag=0, current=self.option == "I")
         return run
 

@@ -30,8 +30,8 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, chances, wake_all
-from dualgap.steps.quartz import lacks_for_chances
+from dualgap.steps.batch import BatchRun, wake_all
+from dualgap.steps.chances import chances, lacks_for_chances
 from dualgap.steps.start import Start, dual_start
 
 # A feature's cells: coefficient now and one iteration ago, u, what the last iteration that touched
@@ -182,7 +182,7 @@ class SaddleRun(BatchRun):
         known = chances(problem.with_penalty(L2()), setting.sampling)  # lengths are those of X
         super().__init__(problem, known.scores, setting.n_threads)
         self.step = step
-        self.p = known.p
+        self.p = np.where(known.p > 0.0, known.p, 1.0)
         self.batches = setting.sampling.sets
         self.lengths = np.sqrt(problem.n * problem.c * problem.row_squares)
         self.a = dual_start(problem, warm.dual)

@@ -13,7 +13,7 @@ from dualgap.problem import Problem
 from dualgap.samplings.arbitrary import Arbitrary
 from dualgap.samplings.base import Sampling, checked_draw
 from dualgap.testing._common import check_marginals, holds
-from dualgap.theory import probabilities
+from dualgap.theory import bound_chances
 
 _FEATURES = 5
 _RANDOM = 10
@@ -35,8 +35,8 @@ def check_eso(X: Any, sampling: Any, sets: int = 4000, seed: int = 0) -> None:
     if not isinstance(sampling, Sampling):
         p, v, draw = sampling
         sampling = Arbitrary(draw, p, v)
-    bound, weights, p = probabilities(problem, sampling)
-    v = bound.eso(problem, weights)
+    bound, known = bound_chances(problem, sampling)
+    weights, p, v = known.weights, known.p, known.v
     holds(v.shape == p.shape, "one v for each sample", shape=v.shape)
     holds(np.isfinite(v).all() and (v >= 0.0).all(), "v must be finite and >= 0", v=v)
     rng = np.random.default_rng(seed)
