@@ -154,6 +154,25 @@ def test_a_damaged_cache_costs_a_compilation_not_a_fit(tmp_path):
     assert run(code, tmp_path) == "2.5"
 
 
+def test_two_processes_that_save_at_once_never_swap_kernels(tmp_path):
+    """Both read the index before either writes: no signature may end up with the other's code."""
+    one, two = (
+        _compile._cache_in(tmp_path, dg.terms.slopes.py_func, _compile._KernelCache)
+        for _ in range(2)
+    )
+    first, second = one._cache_file, two._cache_file
+    save_index = first._save_index
+
+    def save_index_late(overloads):
+        second.save("two", "code of two")
+        save_index(overloads)
+
+    first._save_index = save_index_late
+    first.save("one", "code of one")
+    assert first.load("one") == "code of one"
+    assert second.load("two") in (None, "code of two")
+
+
 def test_a_loss_defined_in_a_script_works(tmp_path):
     code = """
         from typing import NamedTuple

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -102,9 +103,13 @@ def _cache_in(folder: Path, function: Callable[..., Any], kind: type) -> Any:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = os.fspath(folder)
     try:
-        return kind(function)
+        cache = kind(function)
     finally:
         numba.config.CACHE_DIR = before
+    # Numba numbers its files, so that two processes can write different kernels into one file, and
+    # the index then names the wrong one for good. With unique names, the loser compiles again.
+    cache._cache_file._data_name = lambda number: f"{function.__name__}-{uuid.uuid4().hex}.nbc"
+    return cache
 
 
 class _KernelCache(caching.FunctionCache):

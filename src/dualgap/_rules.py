@@ -80,8 +80,13 @@ def strength(penalty: Any, j: int) -> float:
 
 
 @generic_with_default
-def glide(penalty: Any, x: float, scale: float, shift: float, t: float, k: int, j: int) -> float:
-    """k times in a row x ← prox(scale·x + shift, t); penalties may know a closed form."""
+def glide(
+    penalty: Any, x: float, scale: float, shift: float, t: float, k: int, j: int, decay: Any
+) -> float:
+    """k times in a row x ← prox(scale·x + shift, t); penalties may know a closed form.
+
+    ``decay``: a table of powers (``_steps.Decay``) that may help.
+    """
     for _ in range(k):
         moved = prox(penalty, scale * x + shift, t, j)
         if moved == x:

@@ -40,50 +40,6 @@ def softplus(x: float) -> float:
 
 
 @helper
-def affine_steps(x: float, loss: float, offset: float, k: int) -> float:
-    """k times in a row x ← (1 − loss)·x + offset."""
-    if k == 1 or loss >= 1.0:
-        return (1.0 - loss) * x + offset if k > 0 else x
-    if loss == 0.0:
-        return x + k * offset
-    return x + math.expm1(k * math.log1p(-loss)) * (x - offset / loss)
-
-
-@helper
-def soft_steps(x: float, scale: float, shift: float, threshold: float, t: float, k: int) -> float:
-    """k times in a row x ← S(scale·x + shift, threshold)/(1 + t), in O(1).
-
-    The map is affine on each side of 0, and x moves in one direction: it stays on its side, or
-    sinks to 0, where it rests or goes on to the other side for good.
-    """
-    if x < 0.0 or (x == 0.0 and shift < 0.0):
-        return -_soft_steps_from_above(-x, scale, -shift, threshold, t, k)
-    return _soft_steps_from_above(x, scale, shift, threshold, t, k)
-
-
-@helper
-def _soft_steps_from_above(
-    x: float, scale: float, shift: float, threshold: float, t: float, k: int
-) -> float:
-    loss = ((1.0 - scale) + t) / (1.0 + t)
-    offset = (shift - threshold) / (1.0 + t)
-    if offset >= 0.0:
-        return affine_steps(x, loss, offset, k)
-    if x > 0.0:
-        sinking = x / -offset
-        if loss > 0.0:
-            sinking = -math.log1p(sinking * loss) / math.log1p(-loss)
-        certain = min(k, max(0, int(min(sinking, 1e18)) - 1))
-        x = affine_steps(x, loss, offset, certain)
-        k -= certain
-    while k > 0 and x > 0.0:  # the last steps before 0, one by one
-        x = soft(scale * x + shift, threshold) / (1.0 + t)
-        k -= 1
-    below = (-shift - threshold) / (1.0 + t)
-    return -affine_steps(-x, loss, below, k) if below > 0.0 and k > 0 else x
-
-
-@helper
 def wright_omega(x: float) -> float:
     """The t > 0 with t + log t = x."""
     # Newton on log t when t is small and on t when it is large: both are convex and stay inside.

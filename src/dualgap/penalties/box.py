@@ -38,9 +38,9 @@ class Box(NamedTuple):
     def prox(self, u, t, j):
         return clip(prox(self.base, u, t, j), self.low, self.high)
 
-    def glide(self, x, scale, shift, t, k, j):
+    def glide(self, x, scale, shift, t, k, j, decay):
         # Each step moves in the same direction, so a bound that was reached is never left.
-        return clip(glide(self.base, x, scale, shift, t, k, j), self.low, self.high)
+        return clip(glide(self.base, x, scale, shift, t, k, j, decay), self.low, self.high)
 
     def domain(self, j):
         # A bound on one side makes every u of that sign admissible.

@@ -6,7 +6,8 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap._rules import conj_slope
-from dualgap._scalar import soft, soft_steps
+from dualgap._scalar import soft
+from dualgap._steps import soft_steps
 from dualgap._validate import number
 from dualgap.penalties.l1 import L1
 
@@ -36,8 +37,8 @@ class ElasticNet(NamedTuple):
     def prox(self, u, t, j):
         return soft(u, t * self.l1_ratio) / (1.0 + t * (1.0 - self.l1_ratio))
 
-    def glide(self, x, scale, shift, t, k, j):
-        return soft_steps(x, scale, shift, t * self.l1_ratio, t * (1.0 - self.l1_ratio), k)
+    def glide(self, x, scale, shift, t, k, j, decay):
+        return soft_steps(x, scale, shift, t * self.l1_ratio, t * (1.0 - self.l1_ratio), k, decay)
 
     def domain(self, j):
         edge = inf if self.l1_ratio < 1.0 else 1.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import soft, soft_steps
+from dualgap._scalar import soft
+from dualgap._steps import soft_steps
 
 
 class L1(NamedTuple):
@@ -27,8 +28,8 @@ class L1(NamedTuple):
     def prox(self, u, t, j):
         return soft(u, t)
 
-    def glide(self, x, scale, shift, t, k, j):
-        return soft_steps(x, scale, shift, t, 0.0, k)
+    def glide(self, x, scale, shift, t, k, j, decay):
+        return soft_steps(x, scale, shift, t, 0.0, k, decay)
 
     def domain(self, j):
         return -1.0, 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import affine_steps
+from dualgap._steps import affine_steps
 
 
 class L2(NamedTuple):
@@ -23,8 +23,8 @@ class L2(NamedTuple):
     def prox(self, u, t, j):
         return u / (1.0 + t)
 
-    def glide(self, x, scale, shift, t, k, j):
-        return affine_steps(x, ((1.0 - scale) + t) / (1.0 + t), shift / (1.0 + t), k)
+    def glide(self, x, scale, shift, t, k, j, decay):
+        return affine_steps(x, ((1.0 - scale) + t) / (1.0 + t), shift / (1.0 + t), k, decay)
 
     def domain(self, j):
         return -inf, inf

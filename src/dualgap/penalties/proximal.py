@@ -31,10 +31,10 @@ class Proximal(NamedTuple):
         shrink = 1.0 / (1.0 + t * self.rho)
         return prox(self.base, (u + t * self.rho * self.centre[j]) * shrink, t * shrink, j)
 
-    def glide(self, x, scale, shift, t, k, j):
+    def glide(self, x, scale, shift, t, k, j, decay):
         shrink = 1.0 / (1.0 + t * self.rho)
         shift = (shift + t * self.rho * self.centre[j]) * shrink
-        return glide(self.base, x, scale * shrink, shift, t * shrink, k, j)
+        return glide(self.base, x, scale * shrink, shift, t * shrink, k, j, decay)
 
     def domain(self, j):
         return -inf, inf

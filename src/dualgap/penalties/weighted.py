@@ -61,11 +61,11 @@ class Weighted(NamedTuple):
             return u
         return 0.0 if math.isinf(weight) else prox(self.base, u, t * weight, j)
 
-    def glide(self, x, scale, shift, t, k, j):
+    def glide(self, x, scale, shift, t, k, j, decay):
         weight = self.weights[j]
         if math.isinf(weight):
             return 0.0 if k > 0 else x
-        return glide(self.base, x, scale, shift, t * weight, k, j)
+        return glide(self.base, x, scale, shift, t * weight, k, j, decay)
 
     def domain(self, j):
         weight = self.weights[j]

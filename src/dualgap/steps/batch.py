@@ -204,6 +204,11 @@ class BatchRun(ABC):
         """Whether the coefficients would stay where they are if no sample moved."""
         return True
 
+    @property
+    def longest(self) -> int:
+        """Iterations between two times at which all features are woken: no more are caught up."""
+        return self.problem.n
+
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
         if offsets is None:
             offsets = np.arange(len(order) + 1)

@@ -12,7 +12,6 @@ steps are one: w_j ← ρᵏw_j + (1 − ρᵏ)∇g*(u)_j, ρ = 1 − θ.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +20,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._prefetch import prefetch
 from dualgap._rules import conj_slope
+from dualgap._steps import decay_of, decayed
 from dualgap._validate import Floats, number
 from dualgap.certificate import Pair
 from dualgap.problem import Problem
@@ -35,7 +35,7 @@ W, U, LAST, WIDTH = 0, 1, 2, 4
 
 
 class Averages(NamedTuple):
-    """Features whose coefficient follows ∇g*(u) at the pace 1 − e^``log_keep``.
+    """Features whose coefficient follows ∇g*(u), at the pace ``decay.loss``.
 
     ``lag`` 0: iteration t averages before samples look (Quartz). 1: after they have moved (ASDCA);
     what they see then is what averaging with the old u would give. ``current``: samples see ∇g*(u).
@@ -43,17 +43,17 @@ class Averages(NamedTuple):
 
     penalty: Any
     cells: Any
-    log_keep: float
+    decay: Any
     lag: int
     current: bool
 
     def wake(self, j, t):
         at = WIDTH * j
-        k = t - self.lag - self.cells[at + LAST]
+        k = t - self.lag - int(self.cells[at + LAST])
         if k > 0:
             goal = conj_slope(self.penalty, self.cells[at + U], 0.0, j)
-            self.cells[at + W] -= math.expm1(k * self.log_keep) * (goal - self.cells[at + W])
-            self.cells[at + LAST] += k
+            self.cells[at + W] -= decayed(self.decay, k) * (goal - self.cells[at + W])
+            self.cells[at + LAST] = t - self.lag
 
     def read(self, j, i, t):
         at = WIDTH * j
@@ -63,7 +63,7 @@ class Averages(NamedTuple):
         if self.lag == 0:
             return w
         goal = conj_slope(self.penalty, self.cells[at + U], 0.0, j)
-        return w - math.expm1(self.log_keep) * (goal - w)
+        return w + self.decay.loss * (goal - w)
 
     def touch(self, j, amount, i, t):
         self.cells[WIDTH * j + U] += amount
@@ -130,8 +130,8 @@ class AverageRun(BatchRun):
 
     def average(self, pace: float, *, lag: int, current: bool) -> None:
         """Let the coefficients follow at this pace."""
-        log_keep = math.log1p(-pace) if pace < 1.0 else -math.inf
-        self.features = Averages(self.problem.penalty, self.cells, log_keep, lag, current)
+        decay = decay_of(pace, self.longest)
+        self.features = Averages(self.problem.penalty, self.cells, decay, lag, current)
 
     def _coefficients(self) -> Floats:
         """∇g*(u)."""

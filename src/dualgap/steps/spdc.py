@@ -22,6 +22,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._prefetch import prefetch
 from dualgap._rules import dual_step, glide, prox
+from dualgap._steps import decay_of
 from dualgap._validate import Floats, number, positive
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import storage
@@ -49,10 +50,11 @@ class SaddleFeatures(NamedTuple):
     t: float
     theta: float
     boost: Any
+    decay: Any
 
     def wake(self, j, t):
         at = WIDTH * j
-        k = int(t - 1 - self.cells[at + DONE])
+        k = t - 1 - int(self.cells[at + DONE])
         if k > 0:
             before = self.cells[at + W]
             pull = self.cells[at + U] + self.cells[at + BOOSTED]
@@ -62,11 +64,11 @@ class SaddleFeatures(NamedTuple):
             self.cells[at + BOOSTED] = 0.0
             if k > 1:
                 shift = self.t * self.cells[at + U]
-                before = glide(self.penalty, w, 1.0, shift, self.t, k - 2, j)
+                before = glide(self.penalty, w, 1.0, shift, self.t, k - 2, j, self.decay)
                 w = prox(self.penalty, before + shift, self.t, j)
             self.cells[at + W] = w
             self.cells[at + BEFORE] = before
-            self.cells[at + DONE] += k
+            self.cells[at + DONE] = t - 1
 
     def read(self, j, i, t):
         w = self.cells[WIDTH * j + W]
@@ -231,7 +233,11 @@ class SaddleRun(BatchRun):
         if self.delta_w > 0.0:
             penalty = Proximal(penalty, self.delta_w / problem.lam, storage.read_only(w))
         q = np.full(problem.n, 1.0 / sigma) if self.batches else self.p * problem.n / sigma
-        self.features = SaddleFeatures(penalty, self.cells, tau * problem.lam, theta, 1.0 / self.p)
+        pull = tau * mu
+        decay = decay_of(pull / (1.0 + pull), self.longest)
+        self.features = SaddleFeatures(
+            penalty, self.cells, tau * problem.lam, theta, 1.0 / self.p, decay
+        )
         self.samples = SaddleSamples(
             problem.loss, problem.y, q, problem.c / problem.lam, self.a, self.delta_a, a
         )
