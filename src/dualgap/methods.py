@@ -13,6 +13,7 @@ from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.proximal_point import ProximalPoint
 
 
@@ -136,6 +137,12 @@ METHODS: dict[str, Method] = {
         samplings.GapPerEpoch(m=10.0),
         "for a loss with kinks and a penalty like L1",
         "Rockafellar 1976",
+    ),
+    "afg": Method(
+        FullGradient(),
+        samplings.Full(),
+        "accelerated full gradient with line search and restarts",
+        "Nesterov 2013; O'Donoghue, Candès 2015",
     ),
 }
 

@@ -6,6 +6,7 @@ from dualgap.samplings.ada_uniform import AdaUniform
 from dualgap.samplings.adaptive import Adaptive
 from dualgap.samplings.base import Sampling, Sets, SetSampling
 from dualgap.samplings.custom import Custom
+from dualgap.samplings.full import Full
 from dualgap.samplings.gap import AdaGap, GapPerEpoch
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.permutation import Permutation
@@ -27,6 +28,7 @@ REGISTRY = {
     "gap-per-epoch": GapPerEpoch,
     "residue": Residue,
     "residue-decay": ResidueDecay,
+    "full": Full,
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "AdaUniform",
     "Adaptive",
     "Custom",
+    "Full",
     "GapPerEpoch",
     "Importance",
     "Permutation",

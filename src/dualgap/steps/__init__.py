@@ -2,6 +2,7 @@
 
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.proximal_point import ProximalPoint
 
-__all__ = ["Coordinate", "ProximalPoint", "Setting", "Step"]
+__all__ = ["Coordinate", "FullGradient", "ProximalPoint", "Setting", "Step"]
