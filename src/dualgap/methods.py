@@ -14,7 +14,9 @@ from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.full_gradient import FullGradient
+from dualgap.steps.lbfgs import LBFGS
 from dualgap.steps.proximal_point import ProximalPoint
+from dualgap.steps.sklearn_solvers import SAG
 
 
 def _lacks_l2(problem: Problem) -> str | None:
@@ -143,6 +145,24 @@ METHODS: dict[str, Method] = {
         samplings.Full(),
         "accelerated full gradient with line search and restarts",
         "Nesterov 2013; O'Donoghue, Candès 2015",
+    ),
+    "lbfgs": Method(
+        LBFGS(),
+        samplings.Full(),
+        "SciPy's L-BFGS-B with memory 30",
+        "Byrd, Lu, Nocedal, Zhu 1995",
+    ),
+    "sag": Method(
+        SAG("sag"),
+        samplings.Full(),
+        "scikit-learn's stochastic average gradient",
+        "Le Roux, Schmidt, Bach 2012",
+    ),
+    "saga": Method(
+        SAG("saga"),
+        samplings.Full(),
+        "scikit-learn's SAGA",
+        "Defazio, Bach, Lacoste-Julien 2014",
     ),
 }
 
