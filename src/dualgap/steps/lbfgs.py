@@ -2,8 +2,9 @@
 
 Its variables are the coefficients; one with an L1 part that may have either sign is split into
 w = p − m with p, m ≥ 0, where l1·|w| becomes l1·(p + m), and constraints become bounds. SciPy's own
-stopping tests are switched off: the certified gap decides. When its line search finds no lower value
-any more, as happens at the level of rounding errors, the run stands still.
+stopping tests are switched off: the certified gap decides. Where it finds no lower value any more it
+begins anew with an empty memory, since a memory longer than the problem has dimensions can become
+singular; where that does not help either, as at the level of rounding errors, the run stands still.
 
 Products: two (one with X, one with Xᵀ) per evaluation; an iteration mostly takes one evaluation.
 """
@@ -69,17 +70,24 @@ class Iterate(NamedTuple):
 
 
 class Objective:
-    """P as a smooth function of SciPy's variables: w, then m of the features that are split."""
+    """P as a smooth function of SciPy's variables: w, then m of the features that are split.
+
+    SciPy's first step has length 1. In units of 1/``unit`` that moves an average z by about 1 at
+    most; a power of two makes no rounding errors, so that bounds are met exactly.
+    """
 
     def __init__(self, problem: Problem) -> None:
         shape = shape_of(problem.penalty, problem.d)
         assert isinstance(shape, Shape)  # others were refused
         self.problem, self.l2 = problem, shape.l2
+        size = float(np.sqrt(np.sum(problem.c * problem.row_squares)))
+        self.unit = 2.0 ** np.round(np.log2(size)) if size > 0.0 else 1.0
         either = (shape.low < 0.0) & (shape.high > 0.0)
         self.split = np.flatnonzero(either & (shape.l1 > 0.0))
         low = np.concatenate([shape.low, np.zeros(len(self.split))])
         low[self.split] = 0.0
-        self.bounds = np.column_stack([low, np.concatenate([shape.high, -shape.low[self.split]])])
+        high = np.concatenate([shape.high, -shape.low[self.split]])
+        self.bounds = np.column_stack([low, high]) * self.unit
         sign = np.where(shape.high <= 0.0, -1.0, 1.0)
         self.linear = np.concatenate([sign * shape.l1, shape.l1[self.split]])
         self.products = 0
@@ -87,12 +95,12 @@ class Objective:
     def variables(self, w: Floats) -> Floats:
         x = np.concatenate([w, np.maximum(-w[self.split], 0.0)])
         x[self.split] = np.maximum(w[self.split], 0.0)
-        return x
+        return np.asarray(x * self.unit)
 
     def pair(self, x: Floats) -> Pair:
         problem = self.problem
-        w = x[: problem.d].copy()
-        w[self.split] -= x[problem.d :]
+        w = x[: problem.d] / self.unit
+        w[self.split] -= x[problem.d :] / self.unit
         z, a = problem.decision(w), np.empty(problem.n)
         terms.slopes(problem.loss, problem.y, z, a)
         self.products += 2
@@ -104,10 +112,11 @@ class Objective:
         lam = self.problem.lam
         with np.errstate(over="ignore", invalid="ignore"):
             curved = self.l2 * pair.w
-            penalty = float(np.sum(0.5 * curved * pair.w) + np.sum(self.linear * x))
+            penalty = float(np.sum(0.5 * curved * pair.w) + np.sum(self.linear * x) / self.unit)
             value = self.problem.loss_value(pair.z) + lam * penalty
             slope = lam * (curved - pair.u)
             gradient = np.concatenate([slope, -slope[self.split]]) + lam * self.linear
+            gradient /= self.unit
         value = min(value, _HUGE) if value == value else _HUGE
         return value, np.clip(np.nan_to_num(gradient, nan=_HUGE), -_HUGE, _HUGE)
 
@@ -159,18 +168,26 @@ def _minimise(
         products, objective.products = objective.products, 0
         giver.give(Iterate(pair, products))
 
-    minimize(
-        lambda x: objective.value(x, pair_at(x)),
-        x,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=objective.bounds,
-        callback=hand_over,
-        options={
-            "maxcor": memory,
-            "ftol": 0.0,
-            "gtol": 0.0,
-            "maxiter": _ENDLESS,
-            "maxfun": _ENDLESS,
-        },
-    )
+    def evaluate(x: Floats) -> tuple[float, Floats]:
+        return objective.value(x, pair_at(x))
+
+    lowest = np.inf
+    value = evaluate(x)[0]
+    while value < lowest:
+        lowest = value
+        found = minimize(
+            evaluate,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=objective.bounds,
+            callback=hand_over,
+            options={
+                "maxcor": memory,
+                "ftol": 0.0,
+                "gtol": 0.0,
+                "maxiter": _ENDLESS,
+                "maxfun": _ENDLESS,
+            },
+        )
+        x, value = found.x, float(found.fun)
