@@ -3,18 +3,19 @@ minimizing composite functions", accelerated method (4.9).
 
 f(w) = Σ c φ(Xw) is known through gradients, Ψ = λg, μ-strongly convex, through its prox:
 
-    a from a²/(A + a) = 2(1 + μA)/L;  y = (A·x + a·v)/(A + a);  x⁺ = argmin f'(y)·w + (L/2)‖w − y‖² + Ψ
-    until ⟨f'(y) − f'(x⁺), y − x⁺⟩ ≥ ‖f'(y) − f'(x⁺)‖²/L,  with L multiplied by ``up`` at each failure
-    A += a;  s += a·f'(x⁺);  v = argmin ½‖w − x₀‖² + s·w + A·Ψ;  L is divided by ``down``
+    a from a²/(A + a) = 2(1 + μA)/L;  y = (A·x + a·v)/(A + a)
+    x⁺ = argmin f'(y)·w + (L/2)‖w − y‖² + Ψ(w)
+    until ⟨f'(y) − f'(x⁺), y − x⁺⟩ ≥ ‖f'(y) − f'(x⁺)‖²/L;  each failure multiplies L by ``up``
+    A += a;  s += a·f'(x⁺);  v = argmin ½‖w − x₀‖² + s·w + A·Ψ(w);  L is divided by ``down``
 
 The test is the publication's, written without the terms that cancel: it takes no values of f, so it
 also works close to the optimum. L never exceeds ``up`` times the Lipschitz constant of f'.
 
 Products: an iteration takes one with X for z of v, and each trial one with X (z of x⁺) and two with
-Xᵀ (f' at y and at x⁺): four without a failed trial. z of y is a combination of those of x and v, and
-certificates cost none, since f'(x⁺) is at hand. Where y = x (at a start) f'(y) and z of v are known.
-Rate (Nesterov 2013, theorem 6, (4.16)): P(w_k) − min P ≤ ‖w₀ − w*‖²/(2A_k), with
-A_k ≥ (2/(up·L))·(1 + √(μ/(2·up·L)))^(2(k−1)) and A_k ≥ k²/(2·up·L).
+Xᵀ (f' at y and at x⁺): four without a failed trial. z of y is a combination of those of x and v;
+certificates cost none, since f'(x⁺) is at hand; at a start y = v = x, and x⁺ alone costs two.
+Rate: P(w_k) − min P ≤ ‖w₀ − w*‖²/(2A_k), with A_k ≥ k²/(2·up·L) and
+A_k ≥ (2/(up·L))·(1 + √(μ/(2·up·L)))^(2(k−1)), L the Lipschitz constant (its theorem 6).
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class FullGradientRun(FullPassRun):
 
     def _iterate(self) -> bool:
         x = self.x
-        if self.v is None:
+        if self.total > 0.0:
             self.v = self._prox(self.origin - self.slopes, self.total)
             self.zv = self._image(self.v)
         while True:
@@ -119,7 +120,6 @@ class FullGradientRun(FullPassRun):
         against = float((y.w - new.w) @ (new.w - x.w)) > 0.0
         self.total += a
         self.slopes += a * new.gradient
-        self.v = None
         if (self.step.restart and against) or self.total * self.L > _FORGETFUL:
             self._begin()
         self.L /= self.step.down
@@ -132,8 +132,7 @@ class FullGradientRun(FullPassRun):
         self.origin = self.x.w
         self.total = 0.0
         self.slopes = np.zeros(self.problem.d)
-        self.v: Floats | None = self.x.w
-        self.zv = self.x.z
+        self.v, self.zv = self.x.w, self.x.z
 
     def _weight(self) -> float:
         """The positive root a of a² = t(A + a)."""

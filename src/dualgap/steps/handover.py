@@ -60,8 +60,8 @@ class Giver(Generic[Item]):
 class Handover(Generic[Item]):
     """Iterates over what ``work(giver)`` gives.
 
-    The worker starts with the first item. It ends with its work, with ``close``, when this object is
-    garbage-collected, or with the process. ``work`` must not refer to this object's owner.
+    The worker starts with the first item. It ends with its work, with ``close``, when this object
+    is garbage-collected, or with the process. ``work`` must not refer to this object's owner.
     """
 
     def __init__(self, work: Callable[[Giver[Item]], Any]) -> None:

@@ -25,7 +25,8 @@ from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
 from dualgap.linalg import storage
-from dualgap.losses import Logistic, Squared
+from dualgap.losses.logistic import Logistic
+from dualgap.losses.squared import Squared
 from dualgap.penalties.shape import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
