@@ -429,7 +429,7 @@ def test_only_the_full_sampling_fits(name):
     assert METHODS[name].step == STEPS[name]
     assert dg.solve(make(), STEPS[name]).method.startswith(type(STEPS[name]).__name__)
     with pytest.raises(ValueError, match="one coordinate at a time, and Full draws sets"):
-        dg.solve(make(), "sdca", sampling="full")
+        dg.solve(make(), "sdca", sampling=dg.samplings.Full())
 
 
 @pytest.mark.parametrize("name", RIVALS)

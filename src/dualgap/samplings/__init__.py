@@ -28,7 +28,6 @@ REGISTRY = {
     "gap-per-epoch": GapPerEpoch,
     "residue": Residue,
     "residue-decay": ResidueDecay,
-    "full": Full,
 }
 
 __all__ = [
