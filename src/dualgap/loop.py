@@ -75,7 +75,8 @@ class Loop:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.started - self.recording
+        spent = time.perf_counter() - self.started
+        return float(spent - self.recording - getattr(self.run, "repeated", 0.0))
 
     def _look(self) -> tuple[Pair, Certificate]:
         """Evaluate the state and keep the best of both sides."""
@@ -153,7 +154,7 @@ class Loop:
             return Status.CALLBACK
         if self.idle_rounds >= _IDLE_EPOCHS and self.idle >= _IDLE_UPDATES:
             return Status.STALLED
-        if self.rounds >= self.max_epochs:
+        if getattr(self.run, "rounds", self.rounds) >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
 

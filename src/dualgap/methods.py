@@ -17,8 +17,11 @@ from dualgap.steps.apcg import APCG
 from dualgap.steps.asdca import ASDCA
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
+from dualgap.steps.full_gradient import FullGradient
+from dualgap.steps.lbfgs import LBFGS
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
+from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 
 
@@ -186,6 +189,30 @@ METHODS: dict[str, Method] = {
         samplings.GapPerEpoch(m=10.0),
         "for a loss with kinks and a penalty like L1",
         "Rockafellar 1976",
+    ),
+    "afg": Method(
+        FullGradient(),
+        samplings.Full(),
+        "accelerated full gradient with line search and restarts",
+        "Nesterov 2013; O'Donoghue, Candès 2015",
+    ),
+    "lbfgs": Method(
+        LBFGS(),
+        samplings.Full(),
+        "SciPy's L-BFGS-B with memory 30",
+        "Byrd, Lu, Nocedal, Zhu 1995",
+    ),
+    "sag": Method(
+        SAG("sag"),
+        samplings.Full(),
+        "scikit-learn's stochastic average gradient",
+        "Le Roux, Schmidt, Bach 2012",
+    ),
+    "saga": Method(
+        SAG("saga"),
+        samplings.Full(),
+        "scikit-learn's SAGA",
+        "Defazio, Bach, Lacoste-Julien 2014",
     ),
 }
 

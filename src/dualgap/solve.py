@@ -14,7 +14,7 @@ from dualgap.loop import Loop, Snapshot
 from dualgap.problem import Problem
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, ending
 from dualgap.steps.start import as_start
 
 
@@ -81,13 +81,15 @@ def solve(
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     start = as_start(problem, warm_start)
     sampling = chosen.sampling.bind(problem)
-    setting = Setting(sampling, tol * problem.scale, whole(n_threads, "n_threads", 1))
+    threads = whole(n_threads, "n_threads", 1)
+    setting = Setting(sampling, tol * problem.scale, threads, max_epochs, rng)
     run = chosen.step.start(problem, start, setting)
-    loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
-    if start.coef is not None:
-        loop.offer(start.coef)
-    with Progress(loop.target, enabled=progress) as loop.progress:
-        status = loop.run_to_the_end()
+    with ending(run):
+        loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
+        if start.coef is not None:
+            loop.offer(start.coef)
+        with Progress(loop.target, enabled=progress) as loop.progress:
+            status = loop.run_to_the_end()
     coef, dual = loop.best
     proof, dual = loop.proof or prove(problem, coef, dual)
     if proof.gap <= loop.target:

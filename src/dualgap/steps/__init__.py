@@ -6,17 +6,23 @@ from dualgap.steps.asdca import ASDCA
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
+from dualgap.steps.full_gradient import FullGradient
+from dualgap.steps.lbfgs import LBFGS
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
+from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 
 __all__ = [
     "APCG",
     "ASDCA",
+    "LBFGS",
+    "SAG",
     "SPDC",
     "AccProxSDCA",
     "Coordinate",
     "DisDCA",
+    "FullGradient",
     "ProximalPoint",
     "Quartz",
     "Setting",

@@ -3,12 +3,19 @@
 A run, which the loop in ``loop.py`` drives, has ``size`` (coordinates), ``entries`` (mean number of
 entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, offsets)``,
 ``adapt(pair, certificate)`` and ``refresh()``; ``coordinate.CoordinateRun`` says what each does.
+It may also have ``close()``, called when the run is over; ``repeated``, seconds that went into work
+done before, which the history leaves out; and ``rounds``, how many rounds of the loop it has made
+where that is not one for each ``advance``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dualgap.problem import Problem
 from dualgap.steps.start import Start
@@ -20,11 +27,25 @@ class Setting(NamedTuple):
     ``sampling``   as bound to the problem; a run whose steps depend on probabilities needs it
     ``target``     the gap at which the loop will stop
     ``n_threads``  how many threads may work on a set of coordinates
+    ``max_epochs`` the rounds after which the loop will stop; None: no limit
+    ``rng``        for a run that draws by itself
     """
 
     sampling: Any = None
     target: float = 0.0
     n_threads: int = 1
+    max_epochs: int | None = None
+    rng: np.random.Generator | None = None
+
+
+@contextmanager
+def ending(run: Any) -> Iterator[None]:
+    """Close the run at the end, however that comes about."""
+    try:
+        yield
+    finally:
+        if hasattr(run, "close"):
+            run.close()
 
 
 class Step(ABC):

@@ -1,0 +1,51 @@
+"""What the methods that pass over all samples at once have in common: they draw nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.certificate import Certificate, Pair
+from dualgap.problem import Problem
+from dualgap.samplings.full import Full
+from dualgap.scores import Scores
+from dualgap.steps.base import Step
+from dualgap.steps.choice import lacks_for_primal
+
+
+class FullPass(Step):
+    """A step for the primal problem whose update is a pass over the data."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        return lacks_for_primal(problem)
+
+    def mismatch(self, sampling: Any) -> str | None:
+        if isinstance(sampling, Full):
+            return None
+        return f"it passes over all samples at once, and {type(sampling).__name__} draws some"
+
+
+class FullPassRun:
+    """A run whose coordinates are the samples, of which nothing is chosen."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.size = problem.n
+
+    @property
+    def entries(self) -> float:
+        return float(self.problem.row_counts.mean())
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        return Scores(*np.zeros((5, self.size)))  # ``Full`` looks at none
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        return False
+
+    def refresh(self) -> None:
+        """Nothing is kept up to date by small additions."""
+
+    def worth(self, products: int) -> tuple[int, float]:
+        """Vector operations and updates of so many products with X or Xᵀ."""
+        return self.size * products, self.size * products / 2
