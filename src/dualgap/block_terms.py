@@ -1,4 +1,4 @@
-"""The sums of ``terms.py`` over samples, for losses of a block: z and a are flat, K entries a sample.
+"""The sums of ``terms.py`` over samples, for block losses: z and a are flat, K entries a sample.
 
 The exact dual point behind a block is the one whose entries k ≠ y are those stored and sum to a_y
 exactly (``losses/_simplex.py``): its entries differ from the stored ones by a relative LOOSE·K·EPS.
@@ -89,9 +89,9 @@ def _product(a: Any, z: Any, y: int) -> tuple[float, float]:
 def _sway(a: Any, y: int) -> float:
     """Relative to a change of all shares, how much a conjugate can change that is no steeper than
     the entropy, whose derivative is 1 + log s; it has no bound for the share left to y."""
-    share = min(max(a[y], 0.0), 1.0)
+    share: float = min(max(a[y], 0.0), 1.0)
     left = max(1.0 - share, EPS)
-    total = share * (2.0 - math.log(left))
+    total: float = share * (2.0 - math.log(left))
     for k in range(len(a)):
         if k != y and a[k] < 0.0:
             total -= a[k] * (1.0 + abs(math.log(-a[k])))

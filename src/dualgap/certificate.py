@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.linalg import products, storage
 from dualgap.losses._simplex import LOOSE
@@ -90,8 +91,8 @@ def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
     """Certify any coefficients, wherever they come from.
 
     ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
-    −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used. For a loss
-    of K classes, ``coef`` has shape (d, K) and ``dual`` (n, K).
+    −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used. For a
+    loss of K classes, ``coef`` has shape (d, K) and ``dual`` (n, K).
     """
     dual = None if dual is None else problem.flat(dual, "dual", problem.n)
     return prove(problem, problem.flat(coef, "coef", problem.d), dual)[0]
@@ -211,7 +212,7 @@ def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
 def _error_of_z(problem: Problem, w: Floats) -> Floats:
     """A bound on the rounding errors of X w; for blocks on their Euclidean norms."""
     terms_ = _effective(problem.row_counts, problem.by_rows)
-    return np.asarray(terms_ * terms.EPS * np.sqrt(problem.row_squares) * _norm(w))
+    return np.asarray(terms_ * EPS * np.sqrt(problem.row_squares) * _norm(w))
 
 
 def _error_of_u(problem: Problem, a: Floats) -> Floats:
@@ -221,7 +222,7 @@ def _error_of_u(problem: Problem, a: Floats) -> Floats:
         terms_ += LOOSE * problem.width
     weighted = problem.weighted(a).reshape(problem.n, problem.width)
     size = np.array([_norm(column) for column in weighted.T]) / problem.lam
-    error = terms_ * terms.EPS * np.sqrt(problem.column_squares)
+    error = terms_ * EPS * np.sqrt(problem.column_squares)
     return np.outer(error, size).ravel()
 
 

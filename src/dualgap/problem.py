@@ -34,8 +34,8 @@ BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", 
 
 
 class FeatureFacts(NamedTuple):
-    """Per coefficient: the w_j that the penalty alone would choose, the largest |w_j| that it allows,
-    its strong convexity μ_j, and the interval on which g_j* is finite."""
+    """Per coefficient: the w_j that the penalty alone would choose, the largest |w_j| that it
+    allows, its strong convexity μ_j, and the interval on which g_j* is finite."""
 
     origin: Floats
     reach: Floats
@@ -59,8 +59,8 @@ class Problem:
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
     y : array of shape (n,)
-        Targets. For losses of two classes any two numbers, the larger one of which counts as +1; for
-        losses of many classes labels of any kind.
+        Targets. For losses of two classes any two numbers, the larger one of which counts as +1;
+        for losses of many classes labels of any kind.
     loss, penalty : object or name
         For example ``losses.Hinge()`` or ``"hinge"``, ``penalties.L2()`` or ``"l2"``.
     lam : float
@@ -131,19 +131,17 @@ class Problem:
     @property
     def width(self) -> int:
         """K for a loss with a decision value for each of K classes, else 1."""
-        if self.loss.targets != "classes":
-            return 1
-        return len(self.classes)  # type: ignore[arg-type]
+        return len(self.classes) if self.loss.targets == "classes" else 1
 
     @property
     def coef_size(self) -> int:
         """Number of coefficients."""
-        return self.d * self.width
+        return int(self.d * self.width)
 
     @property
     def dual_size(self) -> int:
         """Number of dual variables."""
-        return self.n * self.width
+        return int(self.n * self.width)
 
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""

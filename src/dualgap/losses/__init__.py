@@ -8,9 +8,9 @@ Every loss also declares, as attributes:
 ``differentiable``  φ has a derivative everywhere
 ``quadratic``  φ is a quadratic, so that a step with its curvature is exact
 
-A block loss (``targets = "classes"``) has a vector z with an entry for each class; its rules are
-``value``, ``conj``, ``slope_into``, ``project_into`` and ``dual_step_into``, its constants the first
-three, with Euclidean norms in place of absolute values.
+A block loss (``targets = "classes"``) has a vector z with an entry for each class. Its rules are
+``value``, ``conj``, ``slope_into``, ``project_into`` and ``dual_step_into``, its constants the
+first three, with Euclidean norms in place of absolute values.
 """
 
 from __future__ import annotations

@@ -1,16 +1,19 @@
 """The dual step of the softmax loss: entropy plus a quadratic on the simplex.
 
-    minimise Σ s_k log s_k − z·s + (q/2)‖s − s⁰‖²   ⇔   log s_k + q(s_k − s⁰_k) = z_k − ν,  Σ s_k = 1
+    minimise Σ s_k log s_k − z·s + (q/2)‖s − s⁰‖²
+    log s_k + q(s_k − s⁰_k) = z_k − ν,  Σ s_k = 1
 
 Newton's method on log s_k and ν together, from s⁰, needs two or three rounds as a rule. It is not
-safe from everywhere; where it does not settle, ν is found alone: s_k = ω(z_k + q s⁰_k − ν + log q)/q,
-ω Wright's function, is convex and decreasing in ν, so that Newton's method from the left cannot fail.
+safe from everywhere; where it does not settle, ν is found alone: with Wright's function ω,
+s_k = ω(z_k + q s⁰_k − ν + log q)/q is convex and decreasing in ν, so that Newton's method from the
+left cannot fail.
 """
 
 from __future__ import annotations
 
 import math
 from math import inf
+from typing import Any
 
 from dualgap._compile import helper
 from dualgap._scalar import wright_omega
@@ -22,7 +25,7 @@ _OUTER = 200
 
 
 @helper
-def entropy_step(a, z, q, y, out):
+def entropy_step(a: Any, z: Any, q: float, y: int, out: Any) -> None:
     """out = e_y − s for the minimiser s; q > 0, ``a`` = e_y − s⁰."""
     top = -inf
     for k in range(len(z)):
@@ -43,7 +46,7 @@ def entropy_step(a, z, q, y, out):
 
 
 @helper
-def _newton(a, z, q, y, top, logs):
+def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
     """Improve the logarithms of s in place; whether that settled."""
     for _ in range(_ROUNDS):
         total, weight, lift = 0.0, 0.0, 0.0
@@ -70,7 +73,7 @@ def _newton(a, z, q, y, top, logs):
 
 
 @helper
-def _multiplier(a, z, q, y, top, logs):
+def _multiplier(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> None:
     """The logarithms of s from the root ν of Σ s_k(ν) = 1."""
     highest = -inf
     for k in range(len(z)):

@@ -1,13 +1,14 @@
 """Dual points of block losses: a = e_y − s with s in the probability simplex.
 
 A point is stored by what it takes from the other classes, −a_k = s_k ≥ 0 for k ≠ y; then
-a_y = Σ_{k≠y} s_k. In float64 that sum, and that it is at most 1, hold up to a relative ``LOOSE``·K·EPS:
+a_y = Σ_{k≠y} s_k. In float64 that sum, and its bound 1, hold up to a relative ``LOOSE``·K·EPS:
 rules work with the exactly feasible point so close by, and ``block_terms`` charges the difference.
 """
 
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from dualgap._compile import helper
 from dualgap._scalar import EPS
@@ -17,7 +18,7 @@ _TINIEST = 1e-300  # where rounding errors are no longer relative
 
 
 @helper
-def moved_share(a, y):
+def moved_share(a: Any, y: int) -> float:
     """Σ_{k≠y} s_k of a point that is feasible to rounding; −1 for any other."""
     share = 0.0
     for k in range(len(a)):
@@ -32,7 +33,7 @@ def moved_share(a, y):
 
 
 @helper
-def close(y, out):
+def close(y: int, out: Any) -> None:
     """Complete a point whose entries k ≠ y are set; those may sum to 1 plus rounding errors."""
     share = 0.0
     for k in range(len(out)):
@@ -42,42 +43,59 @@ def close(y, out):
 
 
 @helper
-def project_dual(a, y, out):
+def project_dual(a: Any, y: int, out: Any) -> None:
     """out = the feasible point nearest to ``a``; ``a`` itself if it is feasible."""
     if moved_share(a, y) >= 0.0:
         out[:] = a
-        return
-    top, cut = threshold(a, -1.0, a, 0.0, 1.0, y)
-    for k in range(len(a)):
-        out[k] = -max(combined(a, -1.0, a, 0.0, 1.0, y, k) - top - cut, 0.0)
+    else:
+        project_sum(a, -1.0, a, 0.0, 0.0, y, out)
+
+
+@helper
+def project_sum(
+    p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int, out: Any
+) -> None:
+    """out = e_y − s, s the point of the simplex nearest to e_y + ``combined``."""
+    base, cut = threshold(p, p_factor, r, r_factor, at_y, y)
+    for k in range(len(out)):
+        out[k] = -max(combined(p, p_factor, r, r_factor, at_y, y, k) - base - cut, 0.0)
     close(y, out)
 
 
 @helper
-def combined(p, p_factor, r, r_factor, at_y, y, k):
-    """Entry k of v = p_factor·p + r_factor·r + at_y·e_y."""
-    entry = p_factor * p[k] + r_factor * r[k]
+def combined(
+    p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int, k: int
+) -> float:
+    """Entry k of d = p_factor·p + r_factor·r + at_y·e_y."""
+    entry: float = p_factor * p[k] + r_factor * r[k]
     return entry + at_y if k == y else entry
 
 
 @helper
-def threshold(p, p_factor, r, r_factor, at_y, y):
-    """The top of v = ``combined`` and the t for which max(v − top − t, 0) is v projected on the simplex.
+def threshold(
+    p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int
+) -> tuple[float, float]:
+    """(base, t) with s_k = max(d_k − base − t, 0), k ≠ y, for e_y + d projected on the simplex.
 
-    Michelot's algorithm: t for all entries, then for those above it, until none drops out. Entries
-    count from the top, so that large ones do not hide small differences.
+    Michelot's algorithm: t for all entries, then for those above it, until none drops out. The
+    base, and the 1 of e_y in words and not in sums, keep small and large d from being rounded off.
     """
+    own = combined(p, p_factor, r, r_factor, at_y, y, y)
     top = -inf
     for k in range(len(p)):
         top = max(top, combined(p, p_factor, r, r_factor, at_y, y, k))
-    cut, before = -inf, 0
+    base = own if top - own <= 2.0 else top
+    least = max(top - base, own - base + 1.0) - 1.0  # entries up to here have no share
+    cut, before = -inf, len(p) + 1
     while True:
-        total, count = 0.0, 0
+        total, count, with_y = 0.0, 0, False
         for k in range(len(p)):
-            below = combined(p, p_factor, r, r_factor, at_y, y, k) - top
-            if below > cut and below > -1.0:
-                total += below
+            d = combined(p, p_factor, r, r_factor, at_y, y, k) - base
+            v = d + 1.0 if k == y else d
+            if v > cut and v > least:
+                total += d
                 count += 1
-        if count in (0, before):  # 0: not a number
-            return top, cut
-        cut, before = (total - 1.0) / count, count
+                with_y = with_y or k == y
+        if count == 0 or count >= before:  # 0: not a number; more: rounding
+            return base, cut
+        cut, before = (total if with_y else total - 1.0) / count, count

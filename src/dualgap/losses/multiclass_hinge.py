@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from dualgap._rules import dual_step_into
 from dualgap._validate import positive
-from dualgap.losses._simplex import close, combined, moved_share, project_dual, threshold
+from dualgap.losses._simplex import (
+    combined,
+    moved_share,
+    project_dual,
+    project_sum,
+    threshold,
+)
 
 
 class MulticlassHinge(NamedTuple):
@@ -26,12 +32,12 @@ class MulticlassHinge(NamedTuple):
         return MulticlassHinge(positive(self.gamma, "gamma"))
 
     def value(self, z, y):
-        own, at_y = int(y), 1.0 - 1.0 / self.gamma
-        top, cut = threshold(z, 1.0 / self.gamma, z, 0.0, at_y, own)
+        own, scale = int(y), 1.0 / self.gamma
+        base, cut = threshold(z, scale, z, 0.0, -scale, own)
         total, share = 0.0, 0.0
         for k in range(len(z)):
             if k != own:
-                s = max(combined(z, 1.0 / self.gamma, z, 0.0, at_y, own, k) - top - cut, 0.0)
+                s = max(combined(z, scale, z, 0.0, -scale, own, k) - base - cut, 0.0)
                 total += s * (z[k] - z[own] + 1.0 - 0.5 * self.gamma * s)
                 share += s
         return max(total - 0.5 * self.gamma * share * share, 0.0)
@@ -56,9 +62,5 @@ class MulticlassHinge(NamedTuple):
 
     def dual_step_into(self, a, z, q, y, out):
         # s is the projection of e_y + (z − e_y − q a)/(q + γ).
-        own, scale = int(y), 1.0 / (self.gamma + q)
-        top, cut = threshold(z, scale, a, -q * scale, 1.0 - scale, own)
-        for k in range(len(z)):
-            v = combined(z, scale, a, -q * scale, 1.0 - scale, own, k)
-            out[k] = -max(v - top - cut, 0.0)
-        close(own, out)
+        scale = 1.0 / (self.gamma + q)
+        project_sum(z, scale, a, -q * scale, -scale, int(y), out)

@@ -1,4 +1,4 @@
-"""Any penalty on coefficients with an entry for each class: feature j is at places jK to jK + K − 1."""
+"""Any penalty, with a coefficient for each of K classes: feature j is at jK to jK + K − 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dualgap.penalties.weighted import Weighted
 
 
 def per_class(penalty: Any, width: int) -> Any:
-    """The penalty of all places. Ours need no wrapper, whose division would cost half of an epoch."""
+    """The penalty of all places; ours without a wrapper, whose division is slow."""
     if width == 1 or type(penalty) in (L1, L2, ElasticNet):
         return penalty
     if type(penalty) is Box:

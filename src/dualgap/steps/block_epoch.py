@@ -2,8 +2,8 @@
 
     g_k = Σ_j x_ij w_jk;  a_i ← argmin_s g·s + (q_i/2)‖s − a_i‖² + G_i(s);  u_j += scale_i x_ij Δ_i
 
-x_i xᵢᵀ ⊗ I has the same curvature in every class (Qu et al. 2014 with A_i = x_i ⊗ I), so the step is
-that of ``coordinate.epoch`` with a vector rule. A row is read once for four classes.
+With A_i = x_i ⊗ I (Qu et al. 2014) the curvature is the same in every class, so the step is that of
+``coordinate.epoch`` with a vector rule, and a row is read once for all classes.
 """
 
 from __future__ import annotations
