@@ -15,7 +15,7 @@ import math
 from math import inf
 from typing import Any
 
-from dualgap._compile import helper
+from dualgap._compile import careful
 from dualgap._scalar import wright_omega
 from dualgap.losses._simplex import close
 
@@ -24,7 +24,7 @@ _SMALL = 1e-8  # a move of log s after which the error is of the order of its sq
 _OUTER = 200
 
 
-@helper
+@careful
 def entropy_step(a: Any, z: Any, q: float, y: int, out: Any) -> None:
     """out = e_y − s for the minimiser s; q > 0, ``a`` = e_y − s⁰."""
     top = -inf
@@ -45,7 +45,7 @@ def entropy_step(a: Any, z: Any, q: float, y: int, out: Any) -> None:
     close(y, out)
 
 
-@helper
+@careful
 def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
     """Improve the logarithms of s in place; whether that settled."""
     for _ in range(_ROUNDS):
@@ -72,7 +72,7 @@ def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
     return False
 
 
-@helper
+@careful
 def _multiplier(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> None:
     """The logarithms of s from the root ν of Σ s_k(ν) = 1."""
     highest = -inf

@@ -10,14 +10,14 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from dualgap._compile import helper
+from dualgap._compile import careful
 from dualgap._scalar import EPS
 
 LOOSE = 4.0
 _TINIEST = 1e-300  # where rounding errors are no longer relative
 
 
-@helper
+@careful
 def moved_share(a: Any, y: int) -> float:
     """Σ_{k≠y} s_k of a point that is feasible to rounding; −1 for any other."""
     share = 0.0
@@ -32,7 +32,7 @@ def moved_share(a: Any, y: int) -> float:
     return -1.0
 
 
-@helper
+@careful
 def close(y: int, out: Any) -> None:
     """Complete a point whose entries k ≠ y are set; those may sum to 1 plus rounding errors."""
     share = 0.0
@@ -42,7 +42,7 @@ def close(y: int, out: Any) -> None:
     out[y] = min(share, 1.0)
 
 
-@helper
+@careful
 def project_dual(a: Any, y: int, out: Any) -> None:
     """out = the feasible point nearest to ``a``; ``a`` itself if it is feasible."""
     if moved_share(a, y) >= 0.0:
@@ -51,18 +51,24 @@ def project_dual(a: Any, y: int, out: Any) -> None:
         project_sum(a, -1.0, a, 0.0, 0.0, y, out)
 
 
-@helper
+@careful
 def project_sum(
     p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int, out: Any
 ) -> None:
     """out = e_y − s, s the point of the simplex nearest to e_y + ``combined``."""
     base, cut = threshold(p, p_factor, r, r_factor, at_y, y)
     for k in range(len(out)):
-        out[k] = -max(combined(p, p_factor, r, r_factor, at_y, y, k) - base - cut, 0.0)
+        out[k] = -above(combined(p, p_factor, r, r_factor, at_y, y, k), base, cut)
     close(y, out)
 
 
-@helper
+@careful
+def above(d: float, base: float, cut: float) -> float:
+    """The share of an entry, given the ``threshold``."""
+    return max(d - base - cut, 0.0)
+
+
+@careful
 def combined(
     p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int, k: int
 ) -> float:
@@ -71,7 +77,7 @@ def combined(
     return entry + at_y if k == y else entry
 
 
-@helper
+@careful
 def threshold(
     p: Any, p_factor: float, r: Any, r_factor: float, at_y: float, y: int
 ) -> tuple[float, float]:

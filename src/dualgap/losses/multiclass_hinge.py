@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dualgap._rules import dual_step_into
 from dualgap._validate import positive
 from dualgap.losses._simplex import (
+    above,
     combined,
     moved_share,
     project_dual,
@@ -37,7 +38,7 @@ class MulticlassHinge(NamedTuple):
         total, share = 0.0, 0.0
         for k in range(len(z)):
             if k != own:
-                s = max(combined(z, scale, z, 0.0, -scale, own, k) - base - cut, 0.0)
+                s = above(combined(z, scale, z, 0.0, -scale, own, k), base, cut)
                 total += s * (z[k] - z[own] + 1.0 - 0.5 * self.gamma * s)
                 share += s
         return max(total - 0.5 * self.gamma * share * share, 0.0)
