@@ -231,3 +231,31 @@ def test_no_false_certificate(loss):
             assert proof.dual <= lowest, (case, problem)
         assert rough.certificate.gap >= values[0] - lowest, (case, problem)
         assert np.isfinite(better.coef).all()
+
+
+class Ridge(penalties.L2):
+    """A penalty of a user, which may look at the feature for all we know."""
+
+    def value(self, w, j):
+        return 0.5 * (1.0 + j) * w * w
+
+    def conj(self, u, j):
+        return 0.5 * u * u / (1.0 + j)
+
+    def conj_slope(self, u, near, j):
+        return u / (1.0 + j)
+
+    def prox(self, u, t, j):
+        return u / (1.0 + t * (1.0 + j))
+
+    def strength(self, j):
+        return 1.0 + j
+
+
+def test_a_penalty_of_a_user_sees_features():
+    X, y, _ = data("dense")
+    ours = penalties.Weighted(penalties.L2(), np.arange(1.0, 5.0))
+    one = dg.solve(dg.Problem(X, y, "softmax", Ridge(), 0.1), tol=1e-12)
+    two = dg.solve(dg.Problem(X, y, "softmax", ours, 0.1), tol=1e-12)
+    assert one.converged
+    np.testing.assert_allclose(one.coef, two.coef, atol=1e-6)
