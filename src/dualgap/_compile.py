@@ -6,7 +6,7 @@
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
-``helper``   a small scalar function that rules call.
+``helper``   a small scalar function that rules call; ``careful`` one that cancels on purpose.
 """
 
 from __future__ import annotations
@@ -62,6 +62,11 @@ def generic_with_default(rule: F) -> F:
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
     return numba.njit(nogil=True)(function)
+
+
+def careful(function: F) -> F:
+    """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
+    return numba.njit(nogil=True, fastmath=False, error_model="numpy")(function)
 
 
 def kernel(function: F) -> F:

@@ -52,6 +52,27 @@ def dual_step(loss: Any, a: float, z: float, q: float, y: float) -> float:
     raise TypeError
 
 
+# --- block losses: z, a and out hold an entry for each class, y is the index of one ---------------
+
+
+@generic
+def slope_into(loss: Any, z: Any, y: float, out: Any) -> None:
+    """out = ∇φ(z; y)."""
+    raise TypeError
+
+
+@generic
+def project_into(loss: Any, a: Any, y: float, out: Any) -> None:
+    """out = the point of the domain of φ*(−·; y) nearest to ``a``; a feasible one bit for bit."""
+    raise TypeError
+
+
+@generic
+def dual_step_into(loss: Any, a: Any, z: Any, q: float, y: float, out: Any) -> None:
+    """out = the b that maximises −φ*(−b; y) − z·b − (q/2)‖b − a‖²; q = 0 asks for −∇φ(z)."""
+    raise TypeError
+
+
 # --- penalties ------------------------------------------------------------------------------------
 
 
@@ -164,6 +185,12 @@ def quadratic_bound(smooth: Any) -> bool:
 @generic
 def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
     """The s that minimises g·s + (q/2)(s − x)² + G_i(s)."""
+    raise TypeError
+
+
+@generic
+def step_into(separable: Any, i: int, x: Any, g: Any, q: float, out: Any) -> None:
+    """The same for a block of coordinates: out = argmin g·s + (q/2)‖s − x‖² + G_i(s)."""
     raise TypeError
 
 

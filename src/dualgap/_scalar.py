@@ -6,6 +6,8 @@ import math
 
 from dualgap._compile import helper
 
+EPS = 2.0**-52
+
 
 @helper
 def clip(x: float, low: float, high: float) -> float:

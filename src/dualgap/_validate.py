@@ -29,6 +29,15 @@ def finite_vector(value: Any, name: str, length: int) -> Floats:
     return vector
 
 
+def finite_matrix(value: Any, name: str, shape: tuple[int, int]) -> Floats:
+    """A contiguous float64 matrix of a given shape without NaN or infinity."""
+    matrix = real_array(value, name)
+    if matrix.shape != shape:
+        hint = f": use {name}.T" if matrix.shape == shape[::-1] else ""
+        raise ValueError(f"{name} must have shape {shape}, not {matrix.shape}{hint}")
+    return finite_vector(matrix.ravel(), name, matrix.size).reshape(shape)
+
+
 def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """An array of real numbers, of any real dtype."""
     if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):

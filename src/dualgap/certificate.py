@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._validate import Floats, finite_vector
+from dualgap._scalar import EPS
+from dualgap._validate import Floats
 from dualgap.linalg import products, storage
+from dualgap.losses._simplex import LOOSE
 from dualgap.problem import Problem
 from dualgap.unpenalised import balance
 
@@ -89,10 +91,11 @@ def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
     """Certify any coefficients, wherever they come from.
 
     ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
-    −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used.
+    −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used. For a
+    loss of K classes, ``coef`` has shape (d, K) and ``dual`` (n, K).
     """
-    dual = None if dual is None else finite_vector(dual, "dual", problem.n)
-    return prove(problem, finite_vector(coef, "coef", problem.d), dual)[0]
+    dual = None if dual is None else problem.flat(dual, "dual", problem.n)
+    return prove(problem, problem.flat(coef, "coef", problem.d), dual)[0]
 
 
 def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
@@ -100,7 +103,7 @@ def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate
     z = problem.decision(w)
     pairs = [_from_primal(problem, w, z)]
     if dual is not None:
-        a = np.empty(problem.n)
+        a = np.empty(problem.dual_size)
         terms.projections(problem.loss, problem.y, dual, a)
         pairs.append(Pair(w, a, z, problem.average(a)))
     proofs = [_evaluate(problem, pair, rounding=True) for pair in pairs]
@@ -108,7 +111,7 @@ def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate
 
 
 def _from_primal(problem: Problem, w: Floats, z: Floats) -> Pair:
-    a = np.empty(problem.n)
+    a = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, z, a)
     return Pair(w, a, z, problem.average(a))
 
@@ -136,7 +139,7 @@ def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certific
             loss_conjs,
             sample_parts,
         )
-        penalties, penalty_conjs, feature_parts = np.empty((3, problem.d))
+        penalties, penalty_conjs, feature_parts = np.empty((3, problem.coef_size))
         more_of_gap, more_of_dual = terms.feature_terms(
             problem.penalty,
             problem.lam,
@@ -159,7 +162,7 @@ def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certific
         scale=problem.scale,
         radius=_radius(gap, strength),
         sample_parts=sample_parts,
-        feature_parts=feature_parts,
+        feature_parts=feature_parts.reshape(problem.d, -1).sum(axis=1),
     )
     return certificate, pair.a
 
@@ -207,16 +210,20 @@ def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
 
 
 def _error_of_z(problem: Problem, w: Floats) -> Floats:
-    """A bound on the rounding errors of X w."""
+    """A bound on the rounding errors of X w; for blocks on their Euclidean norms."""
     terms_ = _effective(problem.row_counts, problem.by_rows)
-    return np.asarray(terms_ * terms.EPS * np.sqrt(problem.row_squares) * _norm(w))
+    return np.asarray(terms_ * EPS * np.sqrt(problem.row_squares) * _norm(w))
 
 
 def _error_of_u(problem: Problem, a: Floats) -> Floats:
-    """A bound on the rounding errors of (1/λ) Σ c a x."""
+    """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
     terms_ = _effective(problem.column_counts, not problem.by_rows)
-    size = _norm(problem.c * a) / problem.lam
-    return np.asarray(terms_ * terms.EPS * np.sqrt(problem.column_squares) * size)
+    if problem.width > 1:
+        terms_ += LOOSE * problem.width
+    weighted = problem.weighted(a).reshape(problem.n, problem.width)
+    size = np.array([_norm(column) for column in weighted.T]) / problem.lam
+    error = terms_ * EPS * np.sqrt(problem.column_squares)
+    return np.outer(error, size).ravel()
 
 
 def _effective(counts: Floats, blocked: bool) -> Floats:

@@ -64,7 +64,10 @@ class Loop:
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
         self.primal, self.dual = np.inf, -np.inf
-        self.best: tuple[Floats, Floats] = (problem.features.origin.copy(), np.zeros(problem.n))
+        self.best: tuple[Floats, Floats] = (
+            problem.features.origin.copy(),
+            np.zeros(problem.dual_size),
+        )
         self.proof: tuple[Certificate, Floats] | None = None
         self.weights: Floats | None = None
         self.started = time.perf_counter()
@@ -169,7 +172,7 @@ class Loop:
             dual=self.dual,
             gap=self.gap,
             target=self.target,
-            coef=self.best[0].copy(),
+            coef=self.problem.shaped(self.best[0].copy()),
         )
 
     # --- updating -----------------------------------------------------------------------------

@@ -13,17 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import losses, terms
-from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector, positive, with_rules
+from dualgap._validate import (
+    LARGEST,
+    SMALLEST,
+    Floats,
+    finite_matrix,
+    finite_vector,
+    named,
+    positive,
+    with_rules,
+)
 from dualgap.linalg import products, storage
 from dualgap.penalties._check import check_penalty
+from dualgap.penalties.per_class import per_class
+from dualgap.targets import check_targets
 
 LOSS_CONSTANTS = ("targets", "gamma", "lipschitz", "differentiable", "quadratic")
 LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LOSS_CONSTANTS)
+BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
 class FeatureFacts(NamedTuple):
-    """Per feature: the w_j that the penalty alone would choose, the largest |w_j| that it allows,
-    its strong convexity μ_j, and the interval on which g_j* is finite."""
+    """Per coefficient: the w_j that the penalty alone would choose, the largest |w_j| that it
+    allows, its strong convexity μ_j, and the interval on which g_j* is finite."""
 
     origin: Floats
     reach: Floats
@@ -47,7 +59,8 @@ class Problem:
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
     y : array of shape (n,)
-        Targets. For classification losses any two numbers; the larger one counts as +1.
+        Targets. For losses of two classes any two numbers, the larger one of which counts as +1;
+        for losses of many classes labels of any kind.
     loss, penalty : object or name
         For example ``losses.Hinge()`` or ``"hinge"``, ``penalties.L2()`` or ``"l2"``.
     lam : float
@@ -68,7 +81,9 @@ class Problem:
         self.X = storage.as_data(X)
         self.n, self.d = self.X.shape
         self.loss = _check_loss(loss)
-        self.penalty = check_penalty(penalty, self.d)
+        y, self.classes = check_targets(y, self.loss, self.n)
+        self.y = storage.read_only(y)
+        self.penalty = per_class(check_penalty(penalty, self.d), self.width)
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
         self._measure()
@@ -79,8 +94,11 @@ class Problem:
             )
         if not np.isfinite(self.penalty_value(self.features.origin)):
             raise ValueError("penalty: its constraints leave no coefficients at all")
-        y, self.classes = _check_targets(y, self.loss, self.n)
-        self.y = storage.read_only(y.copy())  # later changes of the user's array are not ours
+        if self.width > 1 and self.features.free.any():
+            raise ValueError(
+                f"penalty: the {type(self.loss).__name__} loss needs a penalty on every feature; "
+                "give those without one a small weight"
+            )
 
     def _measure(self) -> None:
         own, other = (self.n, self.d) if self.by_rows else (self.d, self.n)
@@ -101,12 +119,39 @@ class Problem:
         self.row_counts, self.column_counts = counts[::order]
 
     def with_penalty(self, penalty: Any) -> Problem:
-        """The same data and loss under another penalty; nothing is copied."""
+        """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
         other = copy.copy(self)
         for fact in ("features", "scale"):
             other.__dict__.pop(fact, None)
-        other.penalty = check_penalty(penalty, self.d)
+        other.penalty = check_penalty(penalty, self.coef_size)
         return other
+
+    # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
+
+    @property
+    def width(self) -> int:
+        """K for a loss with a decision value for each of K classes, else 1."""
+        return len(self.classes) if self.loss.targets == "classes" else 1
+
+    @property
+    def coef_size(self) -> int:
+        """Number of coefficients."""
+        return int(self.d * self.width)
+
+    @property
+    def dual_size(self) -> int:
+        """Number of dual variables."""
+        return int(self.n * self.width)
+
+    def flat(self, value: Any, name: str, length: int) -> Floats:
+        """What a user gives for each of the ``length`` features or samples, checked."""
+        if self.width == 1:
+            return finite_vector(value, name, length)
+        return finite_matrix(value, name, (length, self.width)).ravel()
+
+    def shaped(self, vector: Floats) -> Floats:
+        """What a user gets to see of such a vector."""
+        return vector if self.width == 1 else vector.reshape(-1, self.width)
 
     # --- the matrix ---------------------------------------------------------------------------
 
@@ -133,28 +178,38 @@ class Problem:
 
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
-        _refuse_length(w, self.d, "w")
-        out = np.empty(self.n)
+        _refuse_length(w, self.coef_size, "w")
+        out = np.empty(self.dual_size)
         (products.gather if self.by_rows else products.scatter)(self._native, w, out)
         return out
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
-        _refuse_length(a, self.n, "a")
-        out = np.empty(self.d)
-        weights = self.c * a
+        _refuse_length(a, self.dual_size, "a")
+        out = np.empty(self.coef_size)
+        weights = self.weighted(a)
         (products.scatter if self.by_rows else products.gather)(self._native, weights, out)
         out /= self.lam
         return out
+
+    def weighted(self, a: Floats) -> Floats:
+        """c_i a_i."""
+        return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
 
     # --- what methods and certificates need to know -------------------------------------------
 
     @cached_property
     def features(self) -> FeatureFacts:
-        """What the penalty says of each feature."""
-        facts = FeatureFacts(*np.empty((5, self.d)))
+        """What the penalty says of each coefficient."""
+        facts = FeatureFacts(*np.empty((5, self.coef_size)))
         terms.feature_facts(self.penalty, *facts)
         return facts
+
+    @property
+    def smoothness(self) -> Floats:
+        """1/μ_j for each feature: how fast w_j = ∇g_j*(u_j) changes."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / self.features.strength.reshape(self.d, -1).min(axis=1))
 
     @cached_property
     def scale(self) -> float:
@@ -168,7 +223,7 @@ class Problem:
     @cached_property
     def floor(self) -> float:
         """The least that the losses can sum to, whatever the coefficients."""
-        return -float(np.sum(self._samples(np.zeros(self.n))[1]))
+        return -float(np.sum(self._samples(np.zeros(self.dual_size))[1]))
 
     def primal(self, w: Floats) -> float:
         """P(w)."""
@@ -180,16 +235,16 @@ class Problem:
 
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
-        _refuse_length(w, self.d, "w")
-        penalties_, conjs, parts = np.empty((3, self.d))
-        u, none = np.zeros(self.d), np.empty(0)
+        _refuse_length(w, self.coef_size, "w")
+        penalties_, conjs, parts = np.empty((3, self.coef_size))
+        u, none = np.zeros(self.coef_size), np.empty(0)
         terms.feature_terms(self.penalty, self.lam, w, u, none, penalties_, conjs, parts)
         return float(np.sum(penalties_))
 
     def _samples(self, z: Floats) -> tuple[Floats, Floats]:
         """c φ(z) and c φ*(0) of each sample."""
         losses_, conjs, parts = np.empty((3, self.n))
-        a, none = np.zeros(self.n), np.empty(0)
+        a, none = np.zeros(self.dual_size), np.empty(0)
         terms.sample_terms(self.loss, self.y, self.c, z, a, none, losses_, conjs, parts)
         return losses_, conjs
 
@@ -208,7 +263,9 @@ def _refuse_length(vector: Floats, length: int, name: str) -> None:
 
 
 def _check_loss(loss: Any) -> Any:
-    loss = with_rules(loss, "loss", losses.REGISTRY, LOSS_RULES, "dualgap.losses.Hinge()")
+    loss = named(loss, losses.REGISTRY, "loss")
+    rules = BLOCK_RULES if getattr(loss, "targets", None) == "classes" else LOSS_RULES
+    loss = with_rules(loss, "loss", losses.REGISTRY, rules, "dualgap.losses.Hinge()")
     return loss.checked() if hasattr(loss, "checked") else loss
 
 
@@ -223,24 +280,3 @@ def _shares(sample_weight: Any, n: int) -> Floats:
         raise ValueError("sample_weight is zero for every sample")
     shares = weights / largest  # first, so that the sum cannot overflow
     return np.asarray(shares / shares.sum())
-
-
-def _check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Floats | None]:
-    y = finite_vector(y, "y", n)
-    largest = np.abs(y).max()
-    if largest > LARGEST:
-        raise ValueError(f"y has entries of size {largest:.1e}, whose squares overflow: rescale y")
-    name = type(loss).__name__
-    if loss.targets == "count" and (y < 0.0).any():
-        raise ValueError(f"y has negative entries; {name} needs counts or rates >= 0")
-    if loss.targets != "binary":
-        return y, None
-    classes = np.unique(y)
-    if len(classes) != 2:
-        found = (
-            f"one class only ({classes[0]:g})"
-            if len(classes) == 1
-            else f"{len(classes)} different values"
-        )
-        raise ValueError(f"y has {found}; {name} needs labels of exactly two values")
-    return np.where(y == classes[1], 1.0, -1.0), classes

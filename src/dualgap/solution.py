@@ -90,6 +90,7 @@ class History:
 class Solution:
     """The result of ``solve``. ``print(solution)`` says how it went in words.
 
+    ``coef`` has shape (d,), for a loss of K classes (d, K); ``dual`` (n,) or (n, K).
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
     by updates and by the sampling.
     """

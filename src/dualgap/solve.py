@@ -95,8 +95,8 @@ def solve(
     if proof.gap <= loop.target:
         status = Status.CONVERGED
     return Solution(
-        coef=coef,
-        dual=dual,
+        coef=problem.shaped(coef),
+        dual=problem.shaped(dual),
         certificate=proof,
         history=loop.history,
         status=status,

@@ -7,29 +7,30 @@ they add up to P(w) − D(a). The kernels fill in terms and parts, and bound wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from dualgap import block_terms
 from dualgap._compile import kernel
 from dualgap._rules import (
     conj,
     conj_slope,
     curvature,
     domain,
+    dual_step,
     project,
     prox,
     slope,
     strength,
     value,
 )
-
-EPS = 2.0**-52
-# Operations per term, those of NumPy's pairwise sums included, each with an error of EPS/2 at most.
-_PER_TERM = 16.0
+from dualgap._scalar import EPS
+from dualgap.block_terms import PER_TERM
 
 
 @kernel
-def sample_terms(
+def _sample_terms(
     loss: Any, y: Any, c: Any, z: Any, a: Any, z_error: Any, losses: Any, conjs: Any, parts: Any
 ) -> tuple[float, float]:
     """Per sample c φ(z), c φ*(−a) and its part of the gap; ``z_error`` bounds |z − Xw| or is empty.
@@ -59,8 +60,8 @@ def sample_terms(
             dual_size = abs(loss_conj) + abs(a[i] * y[i])
             size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
             tilt = max(abs(a[i] + left), abs(a[i] + right))
-            of_gap += c[i] * (_PER_TERM * EPS * size + tilt * error)
-            of_dual += c[i] * _PER_TERM * EPS * dual_size
+            of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
+            of_dual += c[i] * PER_TERM * EPS * dual_size
     return of_gap, of_dual
 
 
@@ -84,14 +85,14 @@ def feature_terms(
             right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
             size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
             tilt = max(abs(w[j] - left), abs(w[j] - right))
-            of_gap += lam * (_PER_TERM * EPS * size + tilt * u_error[j])
+            of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
             reach = max(abs(left), abs(right))
-            of_dual += lam * (_PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
+            of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
     return of_gap, of_dual
 
 
 @kernel
-def slopes(loss: Any, y: Any, z: Any, out: Any) -> None:
+def _slopes(loss: Any, y: Any, z: Any, out: Any) -> None:
     """out = −φ'(z): for any z a feasible dual point."""
     for i in range(len(y)):
         out[i] = project(loss, -slope(loss, z[i], y[i]), y[i])
@@ -105,10 +106,32 @@ def curvatures(loss: Any, y: Any, z: Any, out: Any) -> None:
 
 
 @kernel
-def projections(loss: Any, y: Any, a: Any, out: Any) -> None:
+def _projections(loss: Any, y: Any, a: Any, out: Any) -> None:
     """out = the feasible dual point nearest to ``a``."""
     for i in range(len(y)):
         out[i] = project(loss, a[i], y[i])
+
+
+@kernel
+def _residues(loss: Any, y: Any, c: Any, z: Any, a: Any, out: Any) -> None:
+    """out = how far ``a`` is from −φ'(z)."""
+    for i in range(len(y)):
+        out[i] = abs(dual_step(loss, a[i], z[i], 0.0, y[i]) - a[i]) if c[i] > 0.0 else 0.0
+
+
+def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel for the kind of loss that it is called with."""
+
+    def run(loss: Any, *args: Any) -> Any:
+        return (block if loss.targets == "classes" else scalar)(loss, *args)
+
+    return run
+
+
+sample_terms = _either(_sample_terms, block_terms.sample_terms)
+slopes = _either(_slopes, block_terms.slopes)
+projections = _either(_projections, block_terms.projections)
+residues = _either(_residues, block_terms.residues)
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
 
 _STEPS = 50
@@ -69,7 +70,7 @@ def _correct(problem: Any, X: Floats, a: Floats, h: Floats) -> Floats:
 
 def _is_balanced(problem: Any, X: Floats, a: Floats) -> bool:
     weighted = problem.c * a
-    room = terms.EPS * np.sqrt(np.sum(weighted * weighted))
+    room = EPS * np.sqrt(np.sum(weighted * weighted))
     return bool((np.abs(X.T @ weighted) <= room).all())
 
 
@@ -86,7 +87,7 @@ def _descend(
     """The longest of the halved Newton steps that lowers the sum of the losses."""
     before = problem.loss_value(z + X @ move)
     expected = float(newton @ imbalance)
-    if expected <= terms.EPS * abs(before):
+    if expected <= EPS * abs(before):
         return move
     for halving in range(40):
         trial = move + newton * 0.5**halving

@@ -1,4 +1,7 @@
-"""The passes over a matrix that are not coordinate steps. Each reads every entry once."""
+"""The passes over a matrix that are not coordinate steps. Each reads every entry once.
+
+``gather`` and ``scatter`` take vectors with K entries for each place, one after the other, as well.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,26 @@ from dualgap._rules import entry, place, span
 BLOCK = 1024
 
 
-@kernel
 def gather(matrix: Any, vector: Any, out: Any) -> None:
-    """out_i = A_i · vector."""
+    """out_i = A_i · vector, for each of K."""
+    rows, places = matrix.shape
+    if len(vector) == places:
+        _gather(matrix, vector, out)
+    else:
+        _gather_blocks(matrix, rows, vector, out)
+
+
+def scatter(matrix: Any, weights: Any, out: Any) -> None:
+    """out = Σ_i weights_i A_i, for each of K."""
+    rows, places = matrix.shape
+    if len(out) == places:
+        _scatter(matrix, weights, out)
+    else:
+        _scatter_blocks(matrix, rows, weights, out)
+
+
+@kernel
+def _gather(matrix: Any, vector: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)
@@ -28,8 +48,38 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
 
 
 @kernel
-def scatter(matrix: Any, weights: Any, out: Any) -> None:
-    """out = Σ_i weights_i A_i."""
+def _gather_blocks(matrix: Any, rows: int, vector: Any, out: Any) -> None:
+    width = len(out) // rows
+    block = np.empty(width)
+    out[:] = 0.0
+    for i in range(rows):
+        start, stop = span(matrix, i)
+        for first in range(start, stop, BLOCK):
+            block[:] = 0.0
+            for t in range(first, min(first + BLOCK, stop)):
+                x = entry(matrix, i, t)
+                at = place(matrix, i, t) * width
+                for k in range(width):
+                    block[k] += x * vector[at + k]
+            for k in range(width):
+                out[i * width + k] += block[k]
+
+
+@kernel
+def _scatter_blocks(matrix: Any, rows: int, weights: Any, out: Any) -> None:
+    width = len(weights) // rows
+    out[:] = 0.0
+    for i in range(rows):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            x = entry(matrix, i, t)
+            at = place(matrix, i, t) * width
+            for k in range(width):
+                out[at + k] += weights[i * width + k] * x
+
+
+@kernel
+def _scatter(matrix: Any, weights: Any, out: Any) -> None:
     out[:] = 0.0
     for i in range(len(weights)):
         weight = weights[i]

@@ -2,11 +2,15 @@
 
 Every loss also declares, as attributes:
 
-``targets``    what y must be: "real", "binary" (two values) or "count" (y ≥ 0)
+``targets``    what y must be: "real", "binary" (two values), "count" (y ≥ 0) or "classes"
 ``gamma``      φ' is (1/gamma)-Lipschitz; 0 when φ is not smooth
 ``lipschitz``  |φ'| never exceeds it
 ``differentiable``  φ has a derivative everywhere
 ``quadratic``  φ is a quadratic, so that a step with its curvature is exact
+
+A block loss (``targets = "classes"``) has a vector z with an entry for each class. Its rules are
+``value``, ``conj``, ``slope_into``, ``project_into`` and ``dual_step_into``, its constants the
+first three, with Euclidean norms in place of absolute values.
 """
 
 from __future__ import annotations
@@ -15,9 +19,11 @@ from dualgap.losses.epsilon_insensitive import EpsilonInsensitive
 from dualgap.losses.hinge import Hinge
 from dualgap.losses.huber import Huber
 from dualgap.losses.logistic import Logistic
+from dualgap.losses.multiclass_hinge import MulticlassHinge
 from dualgap.losses.poisson import Poisson
 from dualgap.losses.quantile import Quantile
 from dualgap.losses.smoothed_hinge import SmoothedHinge
+from dualgap.losses.softmax import Softmax
 from dualgap.losses.squared import Squared
 from dualgap.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from dualgap.losses.squared_hinge import SquaredHinge
@@ -33,6 +39,8 @@ REGISTRY = {
     "squared-epsilon-insensitive": SquaredEpsilonInsensitive,
     "quantile": Quantile,
     "poisson": Poisson,
+    "softmax": Softmax,
+    "multiclass-hinge": MulticlassHinge,
 }
 
 __all__ = [cls.__name__ for cls in REGISTRY.values()]

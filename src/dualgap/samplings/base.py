@@ -62,7 +62,7 @@ class Sampling(ABC):
 def metric_squares(problem: Problem, factors: Floats) -> Floats:
     """Σ_j factors_j x_ij²/μ_j for each sample, μ_j the strong convexity of the penalty."""
     out = np.empty(problem.n)
-    products.weighted_squares(problem.rows, factors / problem.features.strength, out)
+    products.weighted_squares(problem.rows, factors * problem.smoothness, out)
     return out
 
 

@@ -19,6 +19,8 @@ def lacks_for_dual(problem: Problem) -> str | None:
 
 def lacks_for_primal(problem: Problem) -> str | None:
     """What keeps the primal view from a problem; None if nothing does."""
+    if problem.width > 1:
+        return f"the {type(problem.loss).__name__} loss has no steps over features"
     if problem.loss.differentiable:
         return None
     return f"the {type(problem.loss).__name__} loss has no derivative at its kink"

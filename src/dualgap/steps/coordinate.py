@@ -33,6 +33,7 @@ from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
 from dualgap.scores import Scores
 from dualgap.steps.base import Setting, Step
+from dualgap.steps.block_epoch import block_epoch
 from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, preferred_view
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView, PrimalView
@@ -176,7 +177,8 @@ class CoordinateRun:
     @property
     def entries(self) -> float:
         """Mean number of entries of a coordinate."""
-        return float(self.view.problem.row_counts.sum()) / self.size
+        problem = self.view.problem
+        return float(problem.row_counts.sum()) * problem.width / self.size
 
     def pair(self) -> Pair:
         """The primal and dual point that the state stands for."""
@@ -193,7 +195,7 @@ class CoordinateRun:
         it was worth.
         """
         view = self.view
-        return epoch(
+        return (epoch if view.problem.width == 1 else block_epoch)(
             view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
         )
 

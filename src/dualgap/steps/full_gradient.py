@@ -28,6 +28,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._compile import kernel
 from dualgap._rules import prox
+from dualgap._scalar import EPS
 from dualgap._validate import LARGEST, Floats, number
 from dualgap.certificate import Pair
 from dualgap.problem import Problem
@@ -116,7 +117,7 @@ class FullGradientRun(FullPassRun):
             self.L *= self.step.up
         self.x = new
         # What is left of the step when rounding errors of the gradient and of y are taken off.
-        moved = self.L * _norm(y.w - new.w) > self._noise(y) + self.L * terms.EPS * _norm(y.w)
+        moved = self.L * _norm(y.w - new.w) > self._noise(y) + self.L * EPS * _norm(y.w)
         against = float((y.w - new.w) @ (new.w - x.w)) > 0.0
         self.total += a
         self.slopes += a * new.gradient
@@ -174,7 +175,7 @@ class FullGradientRun(FullPassRun):
     def _noise(self, point: Point) -> float:
         """About the rounding error of the gradient at a point."""
         size = _norm(self.problem.c * point.a)
-        return terms.EPS * size * float(np.sqrt(self.problem.column_squares.sum()))
+        return EPS * size * float(np.sqrt(self.problem.column_squares.sum()))
 
     def _first_estimate(self) -> float:
         """The curvature of f along its gradient: at most the Lipschitz constant of f'."""

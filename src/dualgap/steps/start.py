@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._validate import Floats, finite_vector
+from dualgap._validate import Floats
 from dualgap.problem import Problem
 
 
@@ -28,29 +28,30 @@ def as_start(problem: Problem, warm_start: Any) -> Start:
         coef, dual = warm_start
     else:
         coef, dual = warm_start, None
-    coef = _useful(problem, finite_vector(coef, "warm_start coefficients", problem.d))
+    coef = _useful(problem, problem.flat(coef, "warm_start coefficients", problem.d))
     if dual is not None:
-        return Start(coef, finite_vector(dual, "warm_start dual variables", problem.n))
+        return Start(coef, problem.flat(dual, "warm_start dual variables", problem.n))
     if coef is None:
         return Start()
-    slopes = np.empty(problem.n)
+    slopes = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, problem.decision(coef), slopes)
     return Start(coef, slopes)
 
 
 def dual_start(problem: Problem, dual: Floats | None) -> Floats:
     """The dual variables to start from: feasible, and final for samples that cannot move w."""
-    a = np.zeros(problem.n)
+    a = np.zeros(problem.dual_size)
     if dual is not None:
         terms.projections(problem.loss, problem.y, dual, a)
-    settled = np.empty(problem.n)
-    terms.slopes(problem.loss, problem.y, np.zeros(problem.n), settled)
-    return np.where((problem.row_squares == 0.0) | (problem.c == 0.0), settled, a)
+    settled = np.empty(problem.dual_size)
+    terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), settled)
+    still = (problem.row_squares == 0.0) | (problem.c == 0.0)
+    return np.where(np.repeat(still, problem.width), settled, a)
 
 
 def _useful(problem: Problem, given: Floats) -> Floats | None:
     """The coefficients, moved into the constraint; None when the origin is a better start."""
-    coef = np.empty(problem.d)
+    coef = np.empty(problem.coef_size)
     terms.projected(problem.penalty, given, coef)
     with np.errstate(over="ignore", invalid="ignore"):
         better = problem.primal(coef) < problem.primal(problem.features.origin)

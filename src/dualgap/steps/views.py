@@ -21,7 +21,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._compile import kernel
 from dualgap._prefetch import prefetch
-from dualgap._rules import conj_slope, curvature, dual_step, prox, slope, value
+from dualgap._rules import conj_slope, curvature, dual_step, dual_step_into, prox, slope, value
 from dualgap._validate import LARGEST, Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
@@ -53,6 +53,9 @@ class LossConjugate(NamedTuple):
 
     def step(self, i, x, g, q):
         return dual_step(self.loss, x, g, q, self.y[i])
+
+    def step_into(self, i, x, g, q, out):
+        dual_step_into(self.loss, x, g, q, self.y[i], out)
 
     def expect(self, i):
         prefetch(self.y, i)
@@ -93,7 +96,10 @@ class PenaltyTerms(NamedTuple):
 
 @dataclass
 class View:
-    """A problem seen through one kind of coordinates, with the state x and v of a run."""
+    """A problem seen through one kind of coordinates, with the state x and v of a run.
+
+    For block losses x and v are flat, with K entries for each sample and each feature.
+    """
 
     problem: Problem
     matrix: Any
@@ -106,20 +112,20 @@ class View:
 
     @property
     def size(self) -> int:
-        return len(self.x)
+        return len(self.q)
 
     def refresh(self) -> None:
         """Recompute v from x, so that rounding errors of the updates cannot add up."""
-        products.scatter(self.matrix, self.scale * self.x, self.v)
+        blocks = self.x.reshape(self.size, -1)
+        products.scatter(self.matrix, (self.scale[:, None] * blocks).ravel(), self.v)
 
 
 class DualView(View):
     """Samples as coordinates."""
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
-        smoothness = 1.0 / problem.features.strength
         q = np.empty(problem.n)
-        products.weighted_squares(problem.rows, smoothness, q)
+        products.weighted_squares(problem.rows, problem.smoothness, q)
         with np.errstate(over="ignore"):
             q *= problem.c / problem.lam
         _refuse_overflow(q)
@@ -131,7 +137,7 @@ class DualView(View):
             problem.c / problem.lam,
             q,
             dual_start(problem, start),
-            np.empty(problem.d),
+            np.empty(problem.coef_size),
         )
         self.refresh()
 
@@ -142,7 +148,7 @@ class DualView(View):
         return other
 
     def pair(self) -> Pair:
-        w, z = np.empty(self.problem.d), np.empty(self.problem.n)
+        w, z = np.empty(self.problem.coef_size), np.empty(self.problem.dual_size)
         terms.conj_slopes(self.problem.penalty, self.v, w)
         products.gather(self.matrix, w, z)
         return Pair(w, self.x.copy(), z, self.v.copy())
@@ -150,7 +156,7 @@ class DualView(View):
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
         residue = np.empty(self.size)
-        _residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
+        terms.residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
         limit = np.full(self.size, float(problem.loss.lipschitz))
         strength = problem.c * problem.loss.gamma
         return Scores(residue, certificate.sample_parts, problem.c * self.q, strength, limit)
@@ -229,12 +235,6 @@ def _refuse_overflow(q: Floats) -> None:
         raise ValueError(
             "lam is so small for data of this size that curvatures overflow: rescale X"
         )
-
-
-@kernel
-def _residues(loss: Any, y: Any, c: Any, z: Any, a: Any, out: Any) -> None:
-    for i in range(len(y)):
-        out[i] = abs(dual_step(loss, a[i], z[i], 0.0, y[i]) - a[i]) if c[i] > 0.0 else 0.0
 
 
 @kernel

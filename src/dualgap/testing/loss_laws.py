@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from dualgap import _rules as rules
 from dualgap._compile import kernel
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
+from dualgap.testing.block_loss_laws import check_block_loss
 
 _Q = (1e-6, 0.1, 1.0, 30.0, 1e6)
 _TARGETS = {"real": (-2.5, 0.0, 0.7, 12.0), "binary": (-1.0, 1.0), "count": (0.0, 1.0, 7.0)}
@@ -22,6 +23,9 @@ _TARGETS = {"real": (-2.5, 0.0, 0.7, 12.0), "binary": (-1.0, 1.0), "count": (0.0
 
 def check_loss(loss: Any) -> None:
     """Raise AssertionError if a loss breaks a law."""
+    if loss.targets == "classes":
+        check_block_loss(loss)
+        return
     for y in _TARGETS[loss.targets]:
         _check_slope(loss, y)
         for a in SLOPES:

@@ -29,7 +29,7 @@ def check_step(step: Any, problem: Problem, epochs: int = 5, seed: int = 0) -> N
         image, average = problem.decision(pair.w), problem.average(pair.a)
         holds(np.allclose(pair.z, image, rtol=1e-9, atol=1e-9), "z must be X w", z=pair.z)
         holds(np.allclose(pair.u, average, rtol=1e-9, atol=1e-9), "u must be Σ c a x/λ", u=pair.u)
-        feasible = np.empty(problem.n)
+        feasible = np.empty(problem.dual_size)
         terms.projections(problem.loss, problem.y, pair.a, feasible)
         holds((feasible == pair.a).all(), "the dual point must be feasible", a=pair.a)
         certificate = evaluate(problem, pair)

@@ -1,0 +1,96 @@
+"""The dual step of the softmax loss: entropy plus a quadratic on the simplex.
+
+    minimise Σ s_k log s_k − z·s + (q/2)‖s − s⁰‖²
+    log s_k + q(s_k − s⁰_k) = z_k − ν,  Σ s_k = 1
+
+Newton's method on log s_k and ν together, from s⁰, needs two or three rounds as a rule. It is not
+safe from everywhere; where it does not settle, ν is found alone: with Wright's function ω,
+s_k = ω(z_k + q s⁰_k − ν + log q)/q is convex and decreasing in ν, so that Newton's method from the
+left cannot fail.
+"""
+
+from __future__ import annotations
+
+import math
+from math import inf
+from typing import Any
+
+from dualgap._compile import careful
+from dualgap._scalar import wright_omega
+from dualgap.losses._simplex import close
+
+_ROUNDS = 12
+_SMALL = 1e-8  # a move of log s after which the error is of the order of its square
+_OUTER = 200
+
+
+@careful
+def entropy_step(a: Any, z: Any, q: float, y: int, out: Any) -> None:
+    """out = e_y − s for the minimiser s; q > 0, ``a`` = e_y − s⁰."""
+    top = -inf
+    for k in range(len(z)):
+        top = max(top, z[k])
+    for k in range(len(z)):
+        share = 1.0 - a[k] if k == y else -a[k]
+        out[k] = math.log(share) if share > 0.0 else z[k] - top
+    if not _newton(a, z, q, y, top, out):
+        _multiplier(a, z, q, y, top, out)
+        _newton(a, z, q, y, top, out)  # the differences s − s⁰ polish what q·s⁰ has rounded away
+    total = 0.0
+    for k in range(len(z)):
+        out[k] = math.exp(out[k])
+        total += out[k]
+    for k in range(len(z)):
+        out[k] /= -total
+    close(y, out)
+
+
+@careful
+def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
+    """Improve the logarithms of s in place; whether that settled."""
+    for _ in range(_ROUNDS):
+        total, weight, lift = 0.0, 0.0, 0.0
+        for k in range(len(z)):
+            s = math.exp(logs[k])
+            slack = logs[k] + q * (s - (1.0 - a[k] if k == y else -a[k])) - (z[k] - top)
+            ratio = s / (1.0 + q * s)
+            total += s
+            weight += ratio
+            lift += ratio * slack
+        if not 0.0 < weight < inf:
+            return False
+        nu = (total - 1.0 - lift) / weight
+        largest = 0.0
+        for k in range(len(z)):
+            s = math.exp(logs[k])
+            slack = logs[k] + q * (s - (1.0 - a[k] if k == y else -a[k])) - (z[k] - top)
+            move = -(slack + nu) / (1.0 + q * s)
+            largest = max(largest, abs(move) / (1.0 + 1e-7 * (abs(logs[k]) + top - z[k])))
+            logs[k] = min(logs[k] + move, 0.0)
+        if largest <= _SMALL:
+            return True
+    return False
+
+
+@careful
+def _multiplier(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> None:
+    """The logarithms of s from the root ν of Σ s_k(ν) = 1."""
+    highest = -inf
+    for k in range(len(z)):
+        highest = max(highest, z[k] - top + q * (1.0 - a[k] if k == y else -a[k]))
+    log_q = math.log(q)
+    nu = highest - q  # there the largest s_k is 1, so that the sum is not below 1
+    for _ in range(_OUTER):
+        total, fall = 0.0, 0.0
+        for k in range(len(z)):
+            x = z[k] - top + q * (1.0 - a[k] if k == y else -a[k]) - nu + log_q
+            omega = wright_omega(x)
+            total += omega / q
+            fall += omega / (1.0 + omega) / q
+            logs[k] = (x - omega if omega < 1.0 else math.log(omega)) - log_q
+        if not 0.0 < fall < inf:
+            return
+        move = (total - 1.0) / fall
+        if abs(move) <= 1e-15 * (1.0 + abs(nu)):
+            return
+        nu += move

@@ -1,0 +1,58 @@
+"""Targets: what y must be for a loss, and labels as indices of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import LARGEST, Floats, finite_vector
+
+
+def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
+    """Targets as kernels see them, and the labels that they stand for, if they do.
+
+    The result is a copy: later changes of the user's array are not ours.
+    """
+    if loss.targets == "classes":
+        return _class_indices(y, type(loss).__name__, n)
+    y = finite_vector(y, "y", n).copy()
+    largest = np.abs(y).max()
+    if largest > LARGEST:
+        raise ValueError(f"y has entries of size {largest:.1e}, whose squares overflow: rescale y")
+    name = type(loss).__name__
+    if loss.targets == "count" and (y < 0.0).any():
+        raise ValueError(f"y has negative entries; {name} needs counts or rates >= 0")
+    if loss.targets != "binary":
+        return y, None
+    classes = np.unique(y)
+    if len(classes) != 2:
+        found = (
+            f"one class only ({classes[0]:g})"
+            if len(classes) == 1
+            else f"{len(classes)} different values"
+        )
+        raise ValueError(f"y has {found}; {name} needs labels of exactly two values")
+    return np.where(y == classes[1], 1.0, -1.0), classes
+
+
+def _class_indices(y: Any, name: str, n: int) -> tuple[Floats, Any]:
+    """The index of each label among the sorted labels, and these."""
+    if hasattr(y, "toarray"):
+        raise ValueError("y must be dense: use y.toarray().ravel()")
+    if isinstance(y, np.ma.MaskedArray) and np.any(y.mask):
+        raise ValueError("y has masked entries: remove or fill them in")
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuf":
+        labels = finite_vector(labels, "y", n).astype(labels.dtype)
+    if labels.shape != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} samples")
+    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+        raise ValueError("y has missing labels: remove or fill them in")
+    try:
+        classes, indices = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y must hold labels of one kind: {error}") from None
+    if len(classes) == 1:
+        raise ValueError(f"y has one class only ({classes[0]}); {name} needs at least two")
+    return indices.reshape(n).astype(np.float64), classes
