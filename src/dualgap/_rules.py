@@ -225,3 +225,9 @@ def touch(features: Any, j: int, amount: float, i: int, t: int) -> None:
 def respond(samples: Any, i: int, z: float, t: int) -> float:
     """Update sample ``i`` at z = x_i·(coefficients); returns the multiple of x_i added to u."""
     raise TypeError
+
+
+@generic
+def respond_into(samples: Any, i: int, z: Any, t: int, out: Any) -> None:
+    """The same for a block: ``out`` holds a multiple of x_i for each class."""
+    raise TypeError

@@ -26,6 +26,7 @@ from dualgap.samplings import Uniform
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.batch import BatchRun
 from dualgap.steps.chances import chances
+from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.quartz import lacks_for_rate
 from dualgap.steps.start import Start, dual_start
 
@@ -92,7 +93,7 @@ class APCG(Step):
     usual = "apcg"
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_rate(problem)
+        return lacks_for_scalars(problem) or lacks_for_rate(problem)
 
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, Uniform):

@@ -21,6 +21,7 @@ from dualgap.samplings import Full, TauNice, Uniform
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.batch import DualAverages
 from dualgap.steps.chances import chances
+from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.quartz import AverageRun, lacks_for_rate
 from dualgap.steps.start import Start
 
@@ -34,7 +35,7 @@ class ASDCA(Step):
     def refusal(self, problem: Problem) -> str | None:
         if not isinstance(problem.penalty, L2):
             return "the penalty is not L2"
-        return lacks_for_rate(problem)
+        return lacks_for_scalars(problem) or lacks_for_rate(problem)
 
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, (Uniform, TauNice, Full)):

@@ -12,6 +12,7 @@ each feature adds up its amounts in the order of S: the result does not depend o
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -19,29 +20,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._compile import kernel
+from dualgap._compile import helper, kernel
 from dualgap._prefetch import prefetch
 from dualgap._rules import (
     announce,
     dual_step,
+    dual_step_into,
     entry,
     expect,
     fetch,
     foresee,
     place,
     project,
+    project_into,
     read,
     respond,
     slope,
+    slope_into,
     span,
     touch,
     wake,
     within,
 )
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
 from dualgap.scores import Scores
+from dualgap.steps import block_batch
 
 # Entries of a set below which threads cost more than they save.
 _WORTH_THREADS = 50_000
@@ -61,6 +67,11 @@ class DualSteps(NamedTuple):
         amount = self.scale[i] * (new - self.a[i])
         self.a[i] = new
         return amount
+
+    def respond_into(self, i, z, t, out):
+        own = self.a[i * len(z) : (i + 1) * len(z)]
+        dual_step_into(self.loss, own, z, self.q[i], self.y[i], out)
+        replace_block(own, out, self.scale[i])
 
     def expect(self, i):
         prefetch(self.a, i)
@@ -85,9 +96,34 @@ class DualAverages(NamedTuple):
         self.a[i] = new
         return amount
 
+    def respond_into(self, i, z, t, out):
+        own = self.a[i * len(z) : (i + 1) * len(z)]
+        slope_into(self.loss, z, self.y[i], out)
+        for k in range(len(z)):
+            z[k] = own[k] + self.pace[i] * (-out[k] - own[k])
+        project_into(self.loss, z, self.y[i], out)
+        replace_block(own, out, self.scale[i])
+
     def expect(self, i):
         prefetch(self.a, i)
         prefetch(self.y, i)
+
+
+@helper
+def replace_block(own: Any, new: Any, scale: float) -> None:
+    """Put the new block into its place, and scale times the change into ``new``."""
+    largest = 0.0
+    change = 0.0
+    for k in range(len(own)):
+        largest = max(largest, abs(new[k]))
+        change = max(change, abs(new[k] - own[k]))
+    if change <= EPS * largest:  # less is rounding, which would go on for ever
+        new[:] = 0.0
+        return
+    for k in range(len(own)):
+        old = own[k]
+        own[k] = new[k]
+        new[k] = scale * (new[k] - old)
 
 
 @kernel
@@ -114,14 +150,16 @@ def visit(
             foresee(matrix, order[min(turn + 2, last)], features)
         rows = order[begin:end]
         t = time + k + 1
-        wake_rows(matrix, features, rows, 0, width, t)
+        wake_rows(matrix, features, rows, 0, width, t, amounts)
         moved += respond_rows(matrix, features, samples, rows, t, amounts)
         touch_rows(matrix, features, rows, 0, width, t, amounts)
     return moved
 
 
 @kernel
-def wake_rows(matrix: Any, features: Any, rows: Any, low: int, high: int, t: int) -> None:
+def wake_rows(
+    matrix: Any, features: Any, rows: Any, low: int, high: int, t: int, amounts: Any
+) -> None:
     """Wake the features low, ..., high − 1 of some rows."""
     for i in rows:
         start, stop = within(matrix, i, low, high)
@@ -185,7 +223,7 @@ class BatchRun(ABC):
 
     @property
     def entries(self) -> float:
-        return float(self.problem.row_counts.mean())
+        return float(self.problem.row_counts.mean()) * self.problem.width
 
     @abstractmethod
     def pair(self) -> Pair: ...
@@ -213,13 +251,20 @@ class BatchRun(ABC):
         if offsets is None:
             offsets = np.arange(len(order) + 1)
         largest = int(np.diff(offsets).max(initial=0))
-        amounts = np.empty(largest)
+        blocks = self.problem.width > 1
+        amounts = np.empty((largest, self.problem.width) if blocks else largest)
         if self.n_threads > 1 and largest * self.entries >= _WORTH_THREADS:
             moved = self._visit_in_threads(order, offsets, amounts)
         else:
-            rows, width = self.problem.rows, self.problem.d
-            moved = visit(
-                rows, width, self.features, self.samples, order, offsets, self.time, amounts
+            moved = (block_batch.visit if blocks else visit)(
+                self.problem.rows,
+                self.problem.d,
+                self.features,
+                self.samples,
+                order,
+                offsets,
+                self.time,
+                amounts,
             )
         self.time += len(offsets) - 1
         operations = len(order) + moved
@@ -229,25 +274,23 @@ class BatchRun(ABC):
         """The same iterations, each by several threads."""
         matrix, features, samples = self.problem.rows, self.features, self.samples
         parts = self._feature_parts()
+        kernels = block_batch if self.problem.width > 1 else sys.modules[__name__]
         moved: int = 0
         with ThreadPoolExecutor(self.n_threads) as pool:
             for k, (begin, end) in enumerate(pairwise(offsets)):
                 rows, t = order[begin:end], self.time + k + 1
                 cuts = np.linspace(0, len(rows), self.n_threads + 1).astype(np.int64)
                 shares = [slice(*cut) for cut in pairwise(cuts)]
-                _together(pool, wake_rows, [(matrix, features, rows, *part, t) for part in parts])
+                by_part = [(matrix, features, rows, *part, t, amounts) for part in parts]
+                _together(pool, kernels.wake_rows, by_part)
                 moved += sum(
                     _together(
                         pool,
-                        respond_rows,
+                        kernels.respond_rows,
                         [(matrix, features, samples, rows[s], t, amounts[s]) for s in shares],
                     )
                 )
-                _together(
-                    pool,
-                    touch_rows,
-                    [(matrix, features, rows, *part, t, amounts) for part in parts],
-                )
+                _together(pool, kernels.touch_rows, by_part)
         return moved
 
     def _feature_parts(self) -> list[tuple[int, int]]:

@@ -17,6 +17,13 @@ def lacks_for_dual(problem: Problem) -> str | None:
     return "the penalty is not strongly convex in every feature (L2 or an elastic net would be)"
 
 
+def lacks_for_scalars(problem: Problem) -> str | None:
+    """What keeps steps with one decision value for each sample from a problem."""
+    if problem.width == 1:
+        return None
+    return f"the {type(problem.loss).__name__} loss has a decision value for each class"
+
+
 def lacks_for_primal(problem: Problem) -> str | None:
     """What keeps the primal view from a problem; None if nothing does."""
     if problem.width > 1:

@@ -27,7 +27,7 @@ from dualgap.samplings.base import metric_squares
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.batch import BatchRun, DualSteps, wake_all
 from dualgap.steps.chances import chances
-from dualgap.steps.choice import lacks_for_dual
+from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
 from dualgap.steps.start import Start, dual_start
 
 SHARED, ROUND, OWN = 0, 1, 2  # a feature's cells: u, its round, and what each machine adds to it
@@ -78,7 +78,7 @@ class DisDCA(Step):
             raise ValueError(f'variant must be "practical" or "basic", not {self.variant!r}')
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_dual(problem)
+        return lacks_for_scalars(problem) or lacks_for_dual(problem)
 
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, Distributed):

@@ -124,7 +124,7 @@ class AverageRun(BatchRun):
     def __init__(self, problem: Problem, scores: Any, n_threads: int, warm: Start) -> None:
         super().__init__(problem, scores, n_threads)
         self.a = dual_start(problem, warm.dual)
-        self.cells = np.zeros(WIDTH * problem.d)
+        self.cells = np.zeros(WIDTH * problem.coef_size)
         self.refresh()
         self.cells[W::WIDTH] = self._coefficients() if warm.coef is None else warm.coef
 
@@ -135,17 +135,17 @@ class AverageRun(BatchRun):
 
     def _coefficients(self) -> Floats:
         """∇g*(u)."""
-        w = np.empty(self.problem.d)
+        w = np.empty(self.problem.coef_size)
         terms.conj_slopes(self.problem.penalty, self.cells[U::WIDTH].copy(), w)
         return w
 
     def pair(self) -> Pair:
-        wake_all(self.features, self.problem.d, self.time + self.features.lag)
+        wake_all(self.features, self.problem.coef_size, self.time + self.features.lag)
         w, u = self.cells[W::WIDTH].copy(), self.cells[U::WIDTH].copy()
         return Pair(w, self.a.copy(), self.problem.decision(w), u)
 
     def resting(self) -> bool:
-        wake_all(self.features, self.problem.d, self.time + self.features.lag)
+        wake_all(self.features, self.problem.coef_size, self.time + self.features.lag)
         return np.allclose(self.cells[W::WIDTH], self._coefficients(), rtol=1e-13, atol=0.0)
 
     def refresh(self) -> None:

@@ -33,6 +33,7 @@ from dualgap.samplings import Full, TauNice
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.batch import BatchRun, wake_all
 from dualgap.steps.chances import chances, lacks_for_chances
+from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.start import Start, dual_start
 
 # A feature's cells: coefficient now and one iteration ago, u, what the last iteration that touched
@@ -161,6 +162,8 @@ class SPDC(Step):
             number(self.theta, "theta", 0.0, 1.0)
 
     def refusal(self, problem: Problem) -> str | None:
+        if lacks_for_scalars(problem):
+            return lacks_for_scalars(problem)
         if problem.features.free.any() and not problem.loss.differentiable:
             return "a feature without a penalty needs a loss without kinks"
         return None
