@@ -143,9 +143,9 @@ METHODS: dict[str, Method] = {
         f"{_PEREKRESTENKO}; {_CSIBA}",
     ),
     "quartz": Method(
-        Quartz(multiplier=100.0),
-        samplings.Importance("smooth"),
-        "Quartz with importance sampling and primal steps of 100θ: its practical form",
+        Quartz(),
+        samplings.Uniform(),
+        "Quartz with the sets of your choice: sampling=TauNice(tau), Product(tau), ...",
         _QU,
     ),
     "quartz-u": Method(

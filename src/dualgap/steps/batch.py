@@ -53,6 +53,31 @@ from dualgap.steps import block_batch
 _WORTH_THREADS = 50_000
 
 
+@helper
+def replace(a: Any, i: int, new: float, scale: float) -> float:
+    """Put the new value into its place; returns scale times the change."""
+    amount: float = scale * (new - a[i])
+    a[i] = new
+    return amount
+
+
+@helper
+def replace_block(own: Any, new: Any, scale: float) -> None:
+    """Put the new block into its place, and scale times the change into ``new``."""
+    largest = 0.0
+    change = 0.0
+    for k in range(len(own)):
+        largest = max(largest, abs(new[k]))
+        change = max(change, abs(new[k] - own[k]))
+    if change <= EPS * largest:  # less is rounding, which would go on for ever
+        new[:] = 0.0
+        return
+    for k in range(len(own)):
+        old = own[k]
+        own[k] = new[k]
+        new[k] = scale * (new[k] - old)
+
+
 class DualSteps(NamedTuple):
     """Samples that maximise their part of the dual, with the curvatures q."""
 
@@ -64,9 +89,7 @@ class DualSteps(NamedTuple):
 
     def respond(self, i, z, t):
         new = dual_step(self.loss, self.a[i], z, self.q[i], self.y[i])
-        amount = self.scale[i] * (new - self.a[i])
-        self.a[i] = new
-        return amount
+        return replace(self.a, i, new, self.scale[i])
 
     def respond_into(self, i, z, t, out):
         own = self.a[i * len(z) : (i + 1) * len(z)]
@@ -91,10 +114,7 @@ class DualAverages(NamedTuple):
     def respond(self, i, z, t):
         goal = -slope(self.loss, z, self.y[i])
         new = self.a[i] + self.pace[i] * (goal - self.a[i])
-        new = project(self.loss, new, self.y[i])
-        amount = self.scale[i] * (new - self.a[i])
-        self.a[i] = new
-        return amount
+        return replace(self.a, i, project(self.loss, new, self.y[i]), self.scale[i])
 
     def respond_into(self, i, z, t, out):
         own = self.a[i * len(z) : (i + 1) * len(z)]
@@ -107,23 +127,6 @@ class DualAverages(NamedTuple):
     def expect(self, i):
         prefetch(self.a, i)
         prefetch(self.y, i)
-
-
-@helper
-def replace_block(own: Any, new: Any, scale: float) -> None:
-    """Put the new block into its place, and scale times the change into ``new``."""
-    largest = 0.0
-    change = 0.0
-    for k in range(len(own)):
-        largest = max(largest, abs(new[k]))
-        change = max(change, abs(new[k] - own[k]))
-    if change <= EPS * largest:  # less is rounding, which would go on for ever
-        new[:] = 0.0
-        return
-    for k in range(len(own)):
-        old = own[k]
-        own[k] = new[k]
-        new[k] = scale * (new[k] - old)
 
 
 @kernel

@@ -31,7 +31,7 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, wake_all
+from dualgap.steps.batch import BatchRun, replace, wake_all
 from dualgap.steps.chances import chances, lacks_for_chances
 from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.start import Start, dual_start
@@ -97,10 +97,7 @@ class SaddleSamples(NamedTuple):
     def respond(self, i, z, t):
         q = self.q[i] + self.delta
         near = (self.q[i] * self.a[i] + self.delta * self.centre[i]) / q
-        new = dual_step(self.loss, near, z, q, self.y[i])
-        amount = self.scale[i] * (new - self.a[i])
-        self.a[i] = new
-        return amount
+        return replace(self.a, i, dual_step(self.loss, near, z, q, self.y[i]), self.scale[i])
 
     def expect(self, i):
         prefetch(self.a, i)
@@ -217,9 +214,11 @@ class SaddleRun(BatchRun):
         self.delta_a = 0.0 if problem.loss.gamma > 0.0 else fixed or level / slope**2
         self.delta_w = 0.0 if strength.min() > 0.0 else fixed or level / length**2
         self.level = level
+        self.recentring = self.step.recentre and self.delta_a + self.delta_w > 0.0
 
     def _begin(self, w: Floats, a: Floats) -> None:
         """Start a stage whose perturbation is centred at w and a."""
+        self.centre = w, a
         problem, step = self.problem, self.step
         gamma = problem.loss.gamma + self.delta_a
         mu = problem.lam * float(problem.features.strength.min()) + self.delta_w
@@ -252,8 +251,7 @@ class SaddleRun(BatchRun):
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Move the centre once the stage has come closer to its saddle point by a factor e²."""
-        perturbed = self.delta_a > 0.0 or self.delta_w > 0.0
-        if perturbed and self.step.recentre and self.time >= self.until:
+        if self.recentring and self.time >= self.until:
             length = float(np.sum(pair.w**2))
             if self.step.delta is None and self.delta_w * length > self.level:
                 self.delta_w = self.level / length  # w turned out to be longer than was guessed
@@ -262,7 +260,13 @@ class SaddleRun(BatchRun):
 
     def resting(self) -> bool:
         wake_all(self.features, self.problem.d, self.time + 1)
-        return np.array_equal(self.cells[W::WIDTH], self.cells[BEFORE::WIDTH])
+        w = self.cells[W::WIDTH]
+        if not np.array_equal(w, self.cells[BEFORE::WIDTH]):
+            return False
+        self.until = self.time  # the stage has arrived
+        return not self.recentring or (
+            np.array_equal(w, self.centre[0]) and np.array_equal(self.a, self.centre[1])
+        )
 
     def refresh(self) -> None:
         if self.time:
