@@ -25,7 +25,7 @@ from dualgap.samplings import (
 )
 from dualgap.steps import Quartz, Setting
 from dualgap.steps.chances import chances
-from dualgap.steps.quartz import LAST, U, W, WIDTH
+from dualgap.steps.quartz import LAST, WIDTH, U, W
 from dualgap.steps.start import Start
 
 PENALTIES = {"l2": L2(), "elastic-net": ElasticNet(0.3), "box": Box(-0.05, 0.1)}
