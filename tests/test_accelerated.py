@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.losses import SmoothedHinge
+from dualgap.losses import SmoothedHinge, Squared
 from dualgap.penalties import L2, Box, ElasticNet
 from dualgap.samplings import Distributed, Full, TauNice, Uniform
 from dualgap.steps import APCG, ASDCA, SPDC, AccProxSDCA, DisDCA, Quartz, Setting
@@ -101,22 +101,19 @@ def test_disdca_is_that_of_machines_with_copies(variant, name):
 # --- rates ----------------------------------------------------------------------------------------
 
 
-def ill_conditioned():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((500, 50)) * np.logspace(0, -2, 50)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = np.where(X @ rng.standard_normal(50) + 0.3 * rng.standard_normal(500) > 0, 1.0, -1.0)
-    return dg.Problem(sp.csr_array(X), y, SmoothedHinge(GAMMA), "l2", 1e-6)
-
-
 def test_acceleration_pays_where_the_condition_is_bad():
-    problem = ill_conditioned()
-    limit = {"tol": 1e-4, "max_epochs": 5000}
-    plain = dg.solve(problem, "sdca", **limit)
-    for method in ("apcg", "accprox-sdca", "spdc"):
-        fast = dg.solve(problem, method, **limit)
+    """λ ≪ 1/n."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 10))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = np.where(X @ rng.standard_normal(10) + 0.3 * rng.standard_normal(300) > 0, 1.0, -1.0)
+    problem = dg.Problem(sp.csr_array(X), y, SmoothedHinge(GAMMA), "l2", 3e-6)
+    plain = dg.solve(problem, "sdca", tol=1e-4, max_epochs=8000)
+    assert plain.converged
+    for method, share in [("apcg", 0.2), ("spdc", 0.2), ("accprox-sdca", 0.7)]:
+        fast = dg.solve(problem, method, tol=1e-4, max_epochs=8000)
         assert fast.converged
-        assert fast.passes < 0.5 * plain.passes, method
+        assert fast.passes < share * plain.passes, method
 
 
 def test_the_rate_of_apcg_in_the_dual():
@@ -141,13 +138,13 @@ def test_the_rate_of_apcg_in_the_dual():
 
 
 def test_large_primal_steps_of_quartz_pay():
-    problem = make(lam=1e-3)
+    problem = make()
     slow, fast = (
         dg.solve(problem, Quartz(multiplier=k), tol=1e-5, max_epochs=20_000) for k in (1.0, 100.0)
     )
     assert slow.converged
     assert fast.converged
-    assert fast.passes < 0.5 * slow.passes
+    assert fast.passes < 0.2 * slow.passes
 
 
 def test_machines_that_see_their_own_moves_need_fewer_rounds():
@@ -200,48 +197,51 @@ def test_a_warm_start_is_not_lost(name):
 
 @each_method
 def test_weights_are_repetitions(name):
-    problem = make(n=20)
+    problem = make(n=20, lam=0.1)
     s = 1 + np.arange(20) % 3
-    weighted = dg.Problem(problem.X, problem.y, problem.loss, "l2", 0.01, s)
+    weighted = dg.Problem(problem.X, problem.y, problem.loss, "l2", 0.1, s)
     X = sp.csr_array(np.repeat(ref.dense(problem), s, axis=0))
-    repeated = dg.Problem(X, np.repeat(problem.y, s), problem.loss, "l2", 0.01)
-    ours, theirs = solve(name, weighted, tol=1e-9), solve(name, repeated, tol=1e-9)
+    repeated = dg.Problem(X, np.repeat(problem.y, s), problem.loss, "l2", 0.1)
+    ours, theirs = solve(name, weighted), solve(name, repeated)
     assert ours.converged
     assert theirs.converged
-    np.testing.assert_allclose(ours.coef, theirs.coef, atol=1e-3)
-    assert ours.primal == pytest.approx(theirs.primal, abs=1e-8)
+    allowed = ours.certificate.radius + theirs.certificate.radius
+    assert np.linalg.norm(ours.coef - theirs.coef) <= allowed
+    away = abs(ours.certificate.primal - theirs.certificate.primal)
+    assert away <= ours.certificate.gap + theirs.certificate.gap
 
 
 @each_method
 def test_rows_of_zeros_and_samples_of_weight_zero(name):
-    problem = make(n=20)
+    problem = make(n=20, lam=0.1)
     X = np.vstack([ref.dense(problem), np.zeros((2, 12)), 100.0 * np.ones((2, 12))])
     y = np.concatenate([problem.y, [1.0, -1.0], [1.0, 1.0]])
     s = np.concatenate([np.ones(22), np.zeros(2)])
-    padded = solve(name, dg.Problem(sp.csr_array(X), y, problem.loss, "l2", 0.01 * 20 / 22, s))
+    padded = solve(name, dg.Problem(sp.csr_array(X), y, problem.loss, "l2", 0.1 * 20 / 22, s))
     plain = solve(name, problem)
     assert padded.converged
     assert plain.converged
-    np.testing.assert_allclose(padded.coef, plain.coef, atol=0.03)
+    allowed = padded.certificate.radius + plain.certificate.radius
+    assert np.linalg.norm(padded.coef - plain.coef) <= allowed
 
 
 @each_method
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (6, 1)])
 def test_single_samples_and_features(name, shape):
-    X = np.random.default_rng(0).standard_normal(shape)
-    y = np.where(np.arange(shape[0]) % 2, -1.0, 1.0)
-    problem = dg.Problem(sp.csr_array(X), y, SmoothedHinge(GAMMA), "l2", 0.05)
-    run = solve(name, problem)
+    X, y = np.random.default_rng(0).standard_normal(shape), np.arange(1.0, shape[0] + 1)
+    run = solve(name, dg.Problem(sp.csr_array(X), y, Squared(GAMMA), "l2", 0.05))
     assert run.converged
-    assert run.primal == pytest.approx(dg.solve(problem, tol=1e-9).primal, abs=1e-5)
+    H = X.T @ X / (GAMMA * shape[0]) + 0.05 * np.eye(shape[1])
+    best = np.linalg.solve(H, X.T @ y / (GAMMA * shape[0]))
+    np.testing.assert_allclose(run.coef, best, rtol=0.01)
 
 
 @each_method
 def test_nothing_but_zeros(name):
     """No sample can move anything: steps must not divide by zero."""
     for n in (1, 3):
-        y = np.where(np.arange(n) % 2, -1.0, 1.0)
-        problem = dg.Problem(sp.csr_array((n, 2)), y, SmoothedHinge(GAMMA), "l2", 0.05)
+        y = np.arange(1.0, n + 1)
+        problem = dg.Problem(sp.csr_array((n, 2)), y, Squared(GAMMA), "l2", 0.05)
         assert solve(name, problem).converged
         step, sampling = METHODS[name]
         run, _, _ = start(problem, step, sampling)
@@ -249,4 +249,4 @@ def test_nothing_but_zeros(name):
         run.advance(np.arange(n))
         pair = run.pair()
         np.testing.assert_array_equal(pair.w, np.zeros(2))
-        np.testing.assert_allclose(pair.a, y, atol=1e-12)
+        np.testing.assert_allclose(pair.a, y / GAMMA, atol=1e-12)
