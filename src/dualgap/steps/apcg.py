@@ -31,6 +31,7 @@ from dualgap.steps.quartz import lacks_for_rate
 from dualgap.steps.start import Start, dual_start
 
 FADING, STEADY, WIDTH = 0, 1, 2  # a feature's cells: what f and s add to u
+_LEAST = 1e-6  # q/γ: a larger q always serves, and with 0 a single sample would have ρ = 0
 
 
 class SplitFeatures(NamedTuple):
@@ -114,9 +115,10 @@ class SplitRun(BatchRun):
         known = chances(problem, setting.sampling)
         super().__init__(problem, known.scores, setting.n_threads)
         gamma = problem.loss.gamma
-        self.root = float(np.sqrt(gamma / (gamma + known.q.max())))
+        q = max(float(known.q.max()), _LEAST * gamma)
+        self.root = float(np.sqrt(gamma / (gamma + q)))
         alpha = self.root / problem.n
-        self.log_power = float(np.log1p(-alpha) - np.log1p(alpha)) if alpha < 1.0 else -np.inf
+        self.log_power = float(np.log1p(-alpha) - np.log1p(alpha))
         self.fading = np.zeros(problem.n)
         self.steady = dual_start(problem, warm.dual)
         self.cells = np.zeros(WIDTH * problem.d)
