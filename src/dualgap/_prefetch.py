@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
+
+_LINE = 64  # bytes that the caches fetch at a time
+
+
+def aligned_zeros(size: int) -> Any:
+    """Zeros that begin where a cache line does, so that 64 / 2^k bytes never lie on two lines."""
+    room = np.zeros(size + _LINE // 8)
+    begin = -room.ctypes.data % _LINE // 8
+    return room[begin : begin + size]
 
 
 def prefetch(array: Any, index: int) -> None:

@@ -97,6 +97,9 @@ def _soft_steps_from_above(
     end = affine_steps(x, loss, offset, k, decay)
     if end >= 0.0:
         return end
+    below = (-shift - threshold) / (1.0 + t)
+    if below <= 0.0:
+        return 0.0  # it sinks to 0 on the way, and rests there
     # It sinks below 0 on the way: jump to just before that, then go step by step.
     last = x / -offset
     if loss > 0.0:
@@ -107,5 +110,4 @@ def _soft_steps_from_above(
     while k > 0 and x > 0.0:
         x = soft(scale * x + shift, threshold) / (1.0 + t)
         k -= 1
-    below = (-shift - threshold) / (1.0 + t)
-    return -affine_steps(-x, loss, below, k, decay) if below > 0.0 else x
+    return -affine_steps(-x, loss, below, k, decay)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._prefetch import prefetch
+from dualgap._prefetch import aligned_zeros, prefetch
 from dualgap._rules import conj_slope, dual_step
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
@@ -121,17 +121,18 @@ class SplitRun(BatchRun):
         self.log_power = float(np.log1p(-alpha) - np.log1p(alpha))
         self.fading = np.zeros(problem.n)
         self.steady = dual_start(problem, warm.dual)
-        self.cells = np.zeros(WIDTH * problem.d)
+        self.cells = aligned_zeros(WIDTH * problem.d)
         self._prepare(0)
         self.refresh()
 
     def _prepare(self, iterations: int) -> None:
         """Count iterations from here on, so that the powers of ρ stay away from 0."""
         problem = self.problem
-        fade = np.exp(self.time * self.log_power) if self.time else 1.0
-        self.fading *= fade
-        self.cells[FADING::WIDTH] *= fade
-        self.time = 0
+        if self.time:
+            fade = np.exp(self.time * self.log_power)
+            self.fading *= fade
+            self.cells[FADING::WIDTH] *= fade
+            self.time = 0
         powers = np.exp(np.arange(1, iterations + 1) * self.log_power)
         powers = np.concatenate([[1.0], powers])
         self.features = SplitFeatures(problem.penalty, self.cells, powers, self.root)

@@ -12,7 +12,6 @@ each feature adds up its amounts in the order of S: the result does not depend o
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -20,34 +19,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._compile import helper, kernel
+from dualgap._compile import helper
 from dualgap._prefetch import prefetch
-from dualgap._rules import (
-    announce,
-    dual_step,
-    dual_step_into,
-    entry,
-    expect,
-    fetch,
-    foresee,
-    place,
-    project,
-    project_into,
-    read,
-    respond,
-    slope,
-    slope_into,
-    span,
-    touch,
-    wake,
-    within,
-)
+from dualgap._rules import dual_step, dual_step_into, project, project_into, slope, slope_into
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
 from dualgap.scores import Scores
-from dualgap.steps import block_batch
+from dualgap.steps import batch_kernels, block_batch
 
 # Entries of a set below which threads cost more than they save.
 _WORTH_THREADS = 50_000
@@ -129,84 +109,6 @@ class DualAverages(NamedTuple):
         prefetch(self.y, i)
 
 
-@kernel
-def visit(
-    matrix: Any,
-    width: int,
-    features: Any,
-    samples: Any,
-    order: Any,
-    offsets: Any,
-    time: int,
-    amounts: Any,
-) -> int:
-    """Iterations ``time`` + 1, ... over consecutive sets; returns how many samples moved."""
-    moved = 0
-    last = len(order) - 1
-    for k in range(len(offsets) - 1):
-        begin, end = offsets[k], offsets[k + 1]
-        for turn in range(begin, end):
-            later = order[min(turn + 8, last)]
-            announce(matrix, later)
-            expect(samples, later)
-            fetch(matrix, order[min(turn + 4, last)])
-            foresee(matrix, order[min(turn + 2, last)], features)
-        rows = order[begin:end]
-        t = time + k + 1
-        wake_rows(matrix, features, rows, 0, width, t, amounts)
-        moved += respond_rows(matrix, features, samples, rows, t, amounts)
-        touch_rows(matrix, features, rows, 0, width, t, amounts)
-    return moved
-
-
-@kernel
-def wake_rows(
-    matrix: Any, features: Any, rows: Any, low: int, high: int, t: int, amounts: Any
-) -> None:
-    """Wake the features low, ..., high − 1 of some rows."""
-    for i in rows:
-        start, stop = within(matrix, i, low, high)
-        for at in range(start, stop):
-            wake(features, place(matrix, i, at), t)
-
-
-@kernel
-def respond_rows(matrix: Any, features: Any, samples: Any, rows: Any, t: int, amounts: Any) -> int:
-    """Let some samples respond; fills in their amounts."""
-    moved = 0
-    for turn in range(len(rows)):
-        i = rows[turn]
-        start, stop = span(matrix, i)
-        z = 0.0
-        for at in range(start, stop):
-            z += entry(matrix, i, at) * read(features, place(matrix, i, at), i, t)
-        amounts[turn] = respond(samples, i, z, t)
-        if amounts[turn] != 0.0:
-            moved += 1
-    return moved
-
-
-@kernel
-def touch_rows(
-    matrix: Any, features: Any, rows: Any, low: int, high: int, t: int, amounts: Any
-) -> None:
-    """Apply the amounts of some rows to the features low, ..., high − 1."""
-    for turn in range(len(rows)):
-        amount = amounts[turn]
-        if amount != 0.0:
-            i = rows[turn]
-            start, stop = within(matrix, i, low, high)
-            for at in range(start, stop):
-                touch(features, place(matrix, i, at), amount * entry(matrix, i, at), i, t)
-
-
-@kernel
-def wake_all(features: Any, size: int, t: int) -> None:
-    """Bring every feature to iteration ``t``."""
-    for j in range(size):
-        wake(features, j, t)
-
-
 class BatchRun(ABC):
     """A run over sets of samples; a method says what ``features`` and ``samples`` are."""
 
@@ -251,15 +153,20 @@ class BatchRun(ABC):
         return self.problem.n
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
+        blocks = self.problem.width > 1
+        if offsets is None and not blocks:
+            moved = batch_kernels.visit_singles(
+                self.problem.rows, self.features, self.samples, order, self.time
+            )
+            return self._done(len(order), len(order), moved)
         if offsets is None:
             offsets = np.arange(len(order) + 1)
         largest = int(np.diff(offsets).max(initial=0))
-        blocks = self.problem.width > 1
         amounts = np.empty((largest, self.problem.width) if blocks else largest)
         if self.n_threads > 1 and largest * self.entries >= _WORTH_THREADS:
             moved = self._visit_in_threads(order, offsets, amounts)
         else:
-            moved = (block_batch.visit if blocks else visit)(
+            moved = (block_batch if blocks else batch_kernels).visit(
                 self.problem.rows,
                 self.problem.d,
                 self.features,
@@ -269,15 +176,17 @@ class BatchRun(ABC):
                 self.time,
                 amounts,
             )
-        self.time += len(offsets) - 1
-        operations = len(order) + moved
-        return int(moved or not self.resting()), operations
+        return self._done(len(offsets) - 1, len(order), moved)
+
+    def _done(self, iterations: int, visits: int, moved: int) -> tuple[int, int]:
+        self.time += iterations
+        return int(moved or not self.resting()), visits + moved
 
     def _visit_in_threads(self, order: Any, offsets: Any, amounts: Floats) -> int:
         """The same iterations, each by several threads."""
         matrix, features, samples = self.problem.rows, self.features, self.samples
         parts = self._feature_parts()
-        kernels = block_batch if self.problem.width > 1 else sys.modules[__name__]
+        kernels = block_batch if self.problem.width > 1 else batch_kernels
         moved: int = 0
         with ThreadPoolExecutor(self.n_threads) as pool:
             for k, (begin, end) in enumerate(pairwise(offsets)):

@@ -25,7 +25,8 @@ from dualgap.problem import Problem
 from dualgap.samplings import Distributed
 from dualgap.samplings.base import metric_squares
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, DualSteps, wake_all
+from dualgap.steps.batch import BatchRun, DualSteps
+from dualgap.steps.batch_kernels import wake_all
 from dualgap.steps.chances import chances
 from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
 from dualgap.steps.start import Start, dual_start

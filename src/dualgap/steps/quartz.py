@@ -18,14 +18,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._prefetch import prefetch
+from dualgap._compile import helper, kernel
+from dualgap._prefetch import aligned_zeros, prefetch
 from dualgap._rules import conj_slope
 from dualgap._steps import decay_of, decayed
 from dualgap._validate import Floats, number
 from dualgap.certificate import Pair
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, DualAverages, DualSteps, wake_all
+from dualgap.steps.batch import BatchRun, DualAverages, DualSteps
 from dualgap.steps.chances import chances, lacks_for_chances, quartz_rate
 from dualgap.steps.choice import lacks_for_dual
 from dualgap.steps.start import Start, dual_start
@@ -48,12 +49,8 @@ class Averages(NamedTuple):
     current: bool
 
     def wake(self, j, t):
-        at = WIDTH * j
-        k = t - self.lag - int(self.cells[at + LAST])
-        if k > 0:
-            goal = conj_slope(self.penalty, self.cells[at + U], 0.0, j)
-            self.cells[at + W] -= decayed(self.decay, k) * (goal - self.cells[at + W])
-            self.cells[at + LAST] = t - self.lag
+        if not self.current:
+            follow(self, j, t)
 
     def read(self, j, i, t):
         at = WIDTH * j
@@ -66,10 +63,30 @@ class Averages(NamedTuple):
         return w + self.decay.loss * (goal - w)
 
     def touch(self, j, amount, i, t):
+        if self.current:  # only now: nobody looks at the coefficient, and most samples may not move
+            follow(self, j, t)
         self.cells[WIDTH * j + U] += amount
 
     def expect(self, j):
         prefetch(self.cells, WIDTH * j)
+
+
+@helper
+def follow(features: Any, j: int, t: int) -> None:
+    """Average coefficient ``j`` up to iteration ``t``."""
+    at = WIDTH * j
+    k = t - features.lag - int(features.cells[at + LAST])
+    if k > 0:
+        w = features.cells[at + W]
+        goal = conj_slope(features.penalty, features.cells[at + U], 0.0, j)
+        features.cells[at + W] = w - decayed(features.decay, k) * (goal - w)
+        features.cells[at + LAST] = t - features.lag
+
+
+@kernel
+def follow_all(features: Any, size: int, t: int) -> None:
+    for j in range(size):
+        follow(features, j, t)
 
 
 def lacks_for_rate(problem: Problem) -> str | None:
@@ -124,7 +141,7 @@ class AverageRun(BatchRun):
     def __init__(self, problem: Problem, scores: Any, n_threads: int, warm: Start) -> None:
         super().__init__(problem, scores, n_threads)
         self.a = dual_start(problem, warm.dual)
-        self.cells = np.zeros(WIDTH * problem.coef_size)
+        self.cells = aligned_zeros(WIDTH * problem.coef_size)
         self.refresh()
         self.cells[W::WIDTH] = self._coefficients() if warm.coef is None else warm.coef
 
@@ -140,12 +157,12 @@ class AverageRun(BatchRun):
         return w
 
     def pair(self) -> Pair:
-        wake_all(self.features, self.problem.coef_size, self.time + self.features.lag)
+        follow_all(self.features, self.problem.coef_size, self.time + self.features.lag)
         w, u = self.cells[W::WIDTH].copy(), self.cells[U::WIDTH].copy()
         return Pair(w, self.a.copy(), self.problem.decision(w), u)
 
     def resting(self) -> bool:
-        wake_all(self.features, self.problem.coef_size, self.time + self.features.lag)
+        follow_all(self.features, self.problem.coef_size, self.time + self.features.lag)
         return np.allclose(self.cells[W::WIDTH], self._coefficients(), rtol=1e-13, atol=0.0)
 
     def refresh(self) -> None:

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._prefetch import prefetch
+from dualgap._compile import helper
+from dualgap._prefetch import aligned_zeros, prefetch
 from dualgap._rules import dual_step, glide, prox
 from dualgap._steps import decay_of
 from dualgap._validate import Floats, number, positive
@@ -31,23 +32,31 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.batch import BatchRun, replace, wake_all
+from dualgap.steps.batch import BatchRun, replace
+from dualgap.steps.batch_kernels import wake_all
 from dualgap.steps.chances import chances, lacks_for_chances
 from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.start import Start, dual_start
 
-# A feature's cells: coefficient now and one iteration ago, u, what the last iteration that touched
-# it adds to u, the same divided by the probability of the sample, and the iterations done.
-W, BEFORE, U, ADDED, BOOSTED, DONE, WIDTH = 0, 1, 2, 3, 4, 5, 8
+# A feature's cells: coefficient now and one iteration ago, u, and the iterations done. Its share of
+# the iteration in progress, where that has several samples: what is added to u, and the same
+# divided by the probabilities of the samples.
+W, BEFORE, U, DONE, WIDTH = 0, 1, 2, 3, 4
+ADDED, BOOSTED, SHARE = 0, 1, 2
 # Length of a stage: its squared distance to the saddle point shrinks by e to this power.
 _STAGE = 2.0
 
 
 class SaddleFeatures(NamedTuple):
-    """Features that take proximal steps of length τλ = ``t``."""
+    """Features that take proximal steps of length τλ = ``t``.
+
+    A single sample makes its features step at once. Those of a set add up in ``shares`` first.
+    """
 
     penalty: Any
     cells: Any
+    batches: bool
+    shares: Any
     t: float
     theta: float
     boost: Any
@@ -56,31 +65,48 @@ class SaddleFeatures(NamedTuple):
     def wake(self, j, t):
         at = WIDTH * j
         k = t - 1 - int(self.cells[at + DONE])
+        if k > 0 and self.batches:
+            share = SHARE * j
+            move(self, j, self.shares[share + ADDED], self.shares[share + BOOSTED])
+            self.shares[share + ADDED] = 0.0
+            self.shares[share + BOOSTED] = 0.0
+            k -= 1
         if k > 0:
-            before = self.cells[at + W]
-            pull = self.cells[at + U] + self.cells[at + BOOSTED]
-            w = prox(self.penalty, before + self.t * pull, self.t, j)
-            self.cells[at + U] += self.cells[at + ADDED]
-            self.cells[at + ADDED] = 0.0
-            self.cells[at + BOOSTED] = 0.0
-            if k > 1:
-                shift = self.t * self.cells[at + U]
-                before = glide(self.penalty, w, 1.0, shift, self.t, k - 2, j, self.decay)
-                w = prox(self.penalty, before + shift, self.t, j)
-            self.cells[at + W] = w
+            shift = self.t * self.cells[at + U]
+            before = glide(
+                self.penalty, self.cells[at + W], 1.0, shift, self.t, k - 1, j, self.decay
+            )
             self.cells[at + BEFORE] = before
-            self.cells[at + DONE] = t - 1
+            self.cells[at + W] = prox(self.penalty, before + shift, self.t, j)
+        self.cells[at + DONE] = t - 1
 
     def read(self, j, i, t):
         w = self.cells[WIDTH * j + W]
         return w + self.theta * (w - self.cells[WIDTH * j + BEFORE])
 
     def touch(self, j, amount, i, t):
-        self.cells[WIDTH * j + ADDED] += amount
-        self.cells[WIDTH * j + BOOSTED] += amount * self.boost[i]
+        if self.batches:
+            self.shares[SHARE * j + ADDED] += amount
+            self.shares[SHARE * j + BOOSTED] += amount * self.boost[i]
+        else:
+            move(self, j, amount, amount * self.boost[i])
+            self.cells[WIDTH * j + DONE] = t
 
     def expect(self, j):
         prefetch(self.cells, WIDTH * j)
+        if self.batches:
+            prefetch(self.shares, SHARE * j)
+
+
+@helper
+def move(features: Any, j: int, added: float, boosted: float) -> None:
+    """The step of feature ``j`` in an iteration that changes its u."""
+    at = WIDTH * j
+    before = features.cells[at + W]
+    pull = features.cells[at + U] + boosted
+    features.cells[at + BEFORE] = before
+    features.cells[at + W] = prox(features.penalty, before + features.t * pull, features.t, j)
+    features.cells[at + U] += added
 
 
 class SaddleSamples(NamedTuple):
@@ -103,6 +129,8 @@ class SaddleSamples(NamedTuple):
         prefetch(self.a, i)
         prefetch(self.y, i)
         prefetch(self.q, i)
+        prefetch(self.scale, i)
+        prefetch(self.centre, i)
 
 
 class Pace(NamedTuple):
@@ -188,7 +216,8 @@ class SaddleRun(BatchRun):
         self.batches = setting.sampling.sets
         self.lengths = np.sqrt(problem.n * problem.c * problem.row_squares)
         self.a = dual_start(problem, warm.dual)
-        self.cells = np.zeros(WIDTH * problem.d)
+        self.cells = aligned_zeros(WIDTH * problem.d)
+        self.shares = aligned_zeros(SHARE * problem.d if self.batches else 0)
         self.cells[W::WIDTH] = problem.features.origin if warm.coef is None else warm.coef
         self.cells[BEFORE::WIDTH] = self.cells[W::WIDTH]
         self.refresh()
@@ -238,7 +267,14 @@ class SaddleRun(BatchRun):
         pull = tau * mu
         decay = decay_of(pull / (1.0 + pull), self.longest)
         self.features = SaddleFeatures(
-            penalty, self.cells, tau * problem.lam, theta, 1.0 / self.p, decay
+            penalty,
+            self.cells,
+            self.batches,
+            self.shares,
+            tau * problem.lam,
+            theta,
+            1.0 / self.p,
+            decay,
         )
         self.samples = SaddleSamples(
             problem.loss, problem.y, q, problem.c / problem.lam, self.a, self.delta_a, a

@@ -1,0 +1,92 @@
+"""What an iteration on a single sample costs as the number of features grows.
+
+Printed by ``make bench-kernels``. Methods that change all coefficients in every iteration (SPDC,
+Quartz, ASDCA, APCG) let untouched ones catch up when they are read again, so that an iteration
+costs O(entries of a row), whatever d is. What is left of d is the distance of its coefficients from
+the processor: 1,000 of them fit into its first cache, a million into none.
+
+All sizes are measured in turn and the shortest times are compared: other programs can only add to a
+time, and a busy spell meets all sizes alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from common import seconds, short_rows, table
+
+from dualgap import Problem
+from dualgap.methods import METHODS
+from dualgap.penalties import ElasticNet
+from dualgap.steps.base import Setting
+from dualgap.steps.start import Start
+
+FEATURES = (1_000, 10_000, 100_000, 1_000_000)
+SAMPLES = (20_000, 200_000)
+ENTRIES = 20
+ROUNDS = 15
+LIMIT = 1.3
+METHODS_SHOWN = {
+    "SDCA + L2": ("sdca", "l2"),
+    "Quartz + L2": ("quartz-u", "l2"),
+    "SPDC + L2": ("spdc", "l2"),
+    "SPDC + L1 + L2": ("spdc", ElasticNet(0.5)),
+    "APCG + L2": ("apcg", "l2"),
+    "ASDCA + L2": ("asdca", "l2"),
+}
+REQUIRED = ("Quartz", "SPDC")
+
+
+def problem_of(n: int, d: int, penalty: Any) -> Problem:
+    X = short_rows(n, d, ENTRIES)
+    rng = np.random.default_rng(1)
+    y = np.where(X @ rng.standard_normal(d) + rng.standard_normal(n) > 0.0, 1.0, -1.0)
+    return Problem(X, y, "smoothed-hinge", penalty, 1.0 / n)
+
+
+def epochs(problem: Problem, method: str) -> Callable[[], float]:
+    """A function that makes n iterations from where the last call left off; seconds of one."""
+    chosen = METHODS[method]
+    sampling = chosen.sampling.bind(problem)
+    run = chosen.step.start(problem, Start(), Setting(sampling, 1e-6 * problem.scale))
+    rng = np.random.default_rng(2)
+
+    def epoch() -> float:
+        order = rng.integers(problem.n, size=problem.n)
+        run.pair()  # the loop's certificate, before which all features catch up
+        return seconds(lambda: run.advance(order)) / problem.n
+
+    return epoch
+
+
+def nanoseconds(n: int, method: str, penalty: Any) -> list[float]:
+    """Per iteration, for each number of features."""
+    sizes = [epochs(problem_of(n, d, penalty), method) for d in FEATURES]
+    for epoch in sizes:
+        epoch()  # compiles, and leaves the start, where nothing has to catch up
+    rounds = [[epoch() for epoch in sizes] for _ in range(ROUNDS)]
+    return [1e9 * spent for spent in np.min(rounds, axis=0)]
+
+
+def show(n: int) -> None:
+    print(f"4.  Nanoseconds of an iteration on one of {n} rows with {ENTRIES} entries each, among")
+    print(f"    d features. Required of SPDC and Quartz: d = 1e6 costs < {LIMIT} times d = 1e3.\n")
+    rows = []
+    for name, (method, penalty) in METHODS_SHOWN.items():
+        spent = nanoseconds(n, method, penalty)
+        ratio = spent[-1] / spent[0]
+        verdict = ("yes" if ratio < LIMIT else "no") if name.startswith(REQUIRED) else ""
+        rows.append([name, *(f"{t:.0f}" for t in spent), f"{ratio:.2f}", verdict])
+    columns = [f"d={d:.0e}".replace("e+0", "e") for d in FEATURES]
+    table((f"n = {n}", *columns, "last/first", "met"), rows)
+
+
+def main() -> None:
+    for n in SAMPLES:
+        show(n)
+
+
+if __name__ == "__main__":
+    main()
