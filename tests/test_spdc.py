@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.losses import Hinge, SmoothedHinge
+from dualgap.losses import Hinge, SmoothedHinge, Squared
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.proximal import Proximal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
@@ -46,13 +46,34 @@ def rewind(run):
     run.cells[:] = 0.0
 
 
+def aligned(penalty="l2", weighted=False, spread=0.05, n=40, d=5):
+    """Rows in almost one direction, where long steps add up, and no bound on the dual variables."""
+    rng = np.random.default_rng(0)
+    X = np.ones((n, d)) + 0.1 * rng.standard_normal((n, d))
+    X *= np.exp(spread * rng.standard_normal((n, 1)))
+    s = rng.exponential(size=n) if weighted else None
+    return dg.Problem(sp.csr_array(X), rng.standard_normal(n), Squared(GAMMA), penalty, 1e-2, s)
+
+
 # --- Theorems 1 and 2 ---------------------------------------------------------------------------
+
+
+def optimum(problem):
+    """w* and a* for the squared loss."""
+    X, c = ref.dense(problem), problem.c
+    if problem.penalty == L2():
+        H = (X.T * c) @ X / GAMMA + problem.lam * np.eye(problem.d)
+        w = np.linalg.solve(H, X.T @ (c * problem.y) / GAMMA)
+    else:
+        best = dg.solve(problem, "cd-permutation", tol=1e-15, max_epochs=3000)
+        assert best.certificate.relative_gap < 1e-12
+        w = best.coef
+    return w, (problem.y - X @ w) / GAMMA
 
 
 def distances(problem, run, bound, known, times, seeds):
     """‖x_t − x*‖² and the n c_i(a_i − a*_i)², the ŷ of the scaled problem, for each seed and t."""
-    best = dg.solve(problem, "cd-permutation", tol=1e-15, max_epochs=3000)
-    assert best.certificate.relative_gap < 1e-12
+    w_best, a_best = optimum(problem)
     weights = problem.n * problem.c
     x, y = np.empty((seeds, len(times))), np.empty((seeds, len(times), problem.n))
     for seed in range(seeds):
@@ -63,10 +84,10 @@ def distances(problem, run, bound, known, times, seeds):
             begin, end = sets.offsets[done], sets.offsets[t]
             run.advance(sets.order[begin:end], sets.offsets[done : t + 1] - begin)
             pair = run.pair()
-            x[seed, k] = ((pair.w - best.coef) ** 2).sum()
-            y[seed, k] = weights * (pair.a - best.dual) ** 2
+            x[seed, k] = ((pair.w - w_best) ** 2).sum()
+            y[seed, k] = weights * (pair.a - a_best) ** 2
             done = t
-    return x, y, (best.coef**2).sum(), weights * best.dual**2
+    return x, y, (w_best**2).sum(), weights * a_best**2
 
 
 def check_contraction(problem, sampling, m, near, far, pace, step=None, seeds=30):
@@ -86,7 +107,7 @@ def check_contraction(problem, sampling, m, near, far, pace, step=None, seeds=30
 @pytest.mark.parametrize("sampling", [Uniform(), TauNice(4), Full()], ids=str)
 @pytest.mark.parametrize("penalty", ["l2", "elastic-net"])
 def test_theorem_1(sampling, penalty, weighted):
-    problem = make(penalty, weighted=weighted, spread=0.3)
+    problem = aligned(penalty, weighted)
     n, mu = problem.n, problem.lam * float(problem.features.strength.min())
     m = {"Uniform": 1, "TauNice": 4, "Full": n}[type(sampling).__name__]
     R = np.sqrt((n * problem.c * problem.row_squares).max())
@@ -101,7 +122,7 @@ def test_theorem_1(sampling, penalty, weighted):
 @pytest.mark.parametrize("choice", ["paper", "ours"])
 def test_theorem_2(choice):
     """With the paper's step sizes, and with ours, which are longer."""
-    problem = make(spread=1.5)
+    problem = aligned(spread=1.5)
     n, lam, lengths = problem.n, problem.lam, np.sqrt(problem.row_squares)
     run, _, known = start(problem, Norms())
     np.testing.assert_allclose(known.p, 0.5 / n + 0.5 * lengths / lengths.sum())
@@ -122,7 +143,7 @@ def test_theorem_2(choice):
 @pytest.mark.parametrize("kind", ["norms", "any"])
 def test_theorem_2_for_any_probabilities(kind, weighted):
     """Its proof gives 1/(4σ) + γ/(p_i n) for every p, where sizes are those of ``single_pace``."""
-    problem = make(weighted=weighted, spread=1.5)
+    problem = aligned(weighted=weighted, spread=1.5)
     n = problem.n
     sampling = Norms() if kind == "norms" else Custom(1.0 + np.arange(n) % 7)
     _, _, known = start(problem, sampling)
