@@ -93,6 +93,6 @@ def test_an_error_in_a_thread_surfaces(monkeypatch):
     def broken(*given):
         raise RuntimeError("in a thread")
 
-    monkeypatch.setattr(batch, "respond_rows", broken)
+    monkeypatch.setattr(batch.batch_kernels, "respond_rows", broken)
     with pytest.raises(RuntimeError, match="in a thread"):
         dg.solve(make(), Quartz(), TauNice(7), max_epochs=1, n_threads=2)
