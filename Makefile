@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench-kernels clean
+.PHONY: demo test lint bench-kernels bench-speedup bench-small-lambda clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,13 @@ lint: $(READY)
 bench-kernels: $(READY)
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/iterations.py
+
+bench-speedup: $(READY)
+	$(BIN)/python benchmarks/speedup.py
+
+bench-small-lambda: $(READY)
+	$(BIN)/python benchmarks/small_lambda.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'

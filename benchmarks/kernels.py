@@ -20,16 +20,14 @@ Set DUALGAP_DATA to a folder with w8a.svm.bz2 (LIBSVM format) to measure on the 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from common import load_w8a, one_thread, short_rows, table
 
 from dualgap import Problem, losses, penalties, solve
 from dualgap.steps.coordinate import Coordinate
@@ -58,28 +56,6 @@ LARGE = 10_000  # from here on the work of a step outweighs Python's fixed cost
 # --- data -----------------------------------------------------------------------------------------
 
 
-def load_w8a() -> tuple[str, Any, Any]:
-    """A name, X and y."""
-    path = Path(os.environ.get("DUALGAP_DATA", "")) / "w8a.svm.bz2"
-    if not path.is_file():
-        return "generated stand-in for w8a", *w8a_stand_in()
-    from sklearn.datasets import load_svmlight_file
-
-    X, y = load_svmlight_file(os.fspath(path))
-    # The loader's 64-bit indices would slow SciPy down and make the comparison too easy.
-    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return "w8a", sp.csr_matrix((X.data, indices, indptr), shape=X.shape), y
-
-
-def w8a_stand_in() -> tuple[Any, Any]:
-    """As many binary entries as in w8a, at random places, and a positive class as rare."""
-    rng = np.random.default_rng(0)
-    X = sp.random(49_749, 300, density=0.039, format="csr", random_state=rng)
-    X.data[:] = 1.0
-    scores = X @ rng.standard_normal(300)
-    return X, np.where(scores > np.quantile(scores, 0.97), 1.0, -1.0)
-
-
 def dense_data(shape: tuple[int, int], dtype: Any) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape, dtype=dtype)
@@ -88,13 +64,8 @@ def dense_data(shape: tuple[int, int], dtype: Any) -> tuple[Any, Any]:
 
 def ridge(n: int) -> Problem:
     """Ridge regression with ``ROW_ENTRIES`` entries in each of n rows."""
-    rng = np.random.default_rng(0)
-    # One entry in each stretch of columns: sorted, and never two at the same place.
-    stretch = WIDTH // ROW_ENTRIES
-    places = rng.integers(stretch, size=(n, ROW_ENTRIES)) + stretch * np.arange(ROW_ENTRIES)
-    starts = np.arange(0, places.size + 1, ROW_ENTRIES, dtype=np.int32)
-    values = rng.standard_normal(places.size)
-    X = sp.csr_matrix((values, places.ravel().astype(np.int32), starts), shape=(n, WIDTH))
+    rng = np.random.default_rng(1)
+    X = short_rows(n, WIDTH, ROW_ENTRIES)
     y = X @ rng.standard_normal(WIDTH) + rng.standard_normal(n)
     return Problem(X, y, "squared", "l2", lam=1.0 / n)
 
@@ -181,27 +152,9 @@ def clock(action: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Limits BLAS, if threadpoolctl (a dependency of scikit-learn) is there to do so."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    return threadpool_limits(1, user_api="blas")
-
-
 def exponent(sizes: Sequence[int], values: Any) -> float:
     """The p of the least-squares fit values ∝ n^p."""
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: names to the left, numbers to the right."""
-    widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
-    for name, *cells in (header, ["-" * width for width in widths], *rows):
-        numbers = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
-        print("  ".join([name.ljust(widths[0]), *numbers]), flush=True)
-    print()
 
 
 # --- 1. coordinate steps against products ---------------------------------------------------------

@@ -47,7 +47,8 @@ def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
 
     del call.__wrapped__  # Numba would compile the empty stub
 
-    @overload(call, strict=False)
+    # Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
+    @overload(call, strict=False, jit_options={"forceinline": True})
     def choose(obj: Any, *args: Any) -> Any:
         return getattr(getattr(obj, "instance_class", None), name, default)
 
@@ -61,7 +62,7 @@ def generic_with_default(rule: F) -> F:
 
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
-    return numba.njit(nogil=True)(function)
+    return numba.njit(nogil=True, forceinline=True)(function)
 
 
 def careful(function: F) -> F:

@@ -39,8 +39,7 @@ from dualgap.steps.choice import lacks_for_scalars
 from dualgap.steps.start import Start, dual_start
 
 # A feature's cells: coefficient now and one iteration ago, u, and the iterations done. Its share of
-# the iteration in progress, where that has several samples: what is added to u, and the same
-# divided by the probabilities of the samples.
+# an iteration with several samples: what they add to u, and the same divided by probabilities.
 W, BEFORE, U, DONE, WIDTH = 0, 1, 2, 3, 4
 ADDED, BOOSTED, SHARE = 0, 1, 2
 # Length of a stage: its squared distance to the saddle point shrinks by e to this power.
@@ -266,15 +265,9 @@ class SaddleRun(BatchRun):
         q = np.full(problem.n, 1.0 / sigma) if self.batches else self.p * problem.n / sigma
         pull = tau * mu
         decay = decay_of(pull / (1.0 + pull), self.longest)
+        t, boost = tau * problem.lam, 1.0 / self.p
         self.features = SaddleFeatures(
-            penalty,
-            self.cells,
-            self.batches,
-            self.shares,
-            tau * problem.lam,
-            theta,
-            1.0 / self.p,
-            decay,
+            penalty, self.cells, self.batches, self.shares, t, theta, boost, decay
         )
         self.samples = SaddleSamples(
             problem.loss, problem.y, q, problem.c / problem.lam, self.a, self.delta_a, a
