@@ -61,9 +61,10 @@ class Loop:
         self.progress: Any = None
         self.updates = self.iterations = self.operations = self.rounds = self.looks = 0
         self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
+        self.visited = np.zeros(run.size, dtype=bool)  # coordinates since the last movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
-        self.primal, self.dual = np.inf, -np.inf
+        self.primal, self.dual = np.inf, problem.least
         self.best: tuple[Floats, Floats] = (
             problem.features.origin.copy(),
             np.zeros(problem.dual_size),
@@ -134,7 +135,7 @@ class Loop:
                 self._record()
                 if self.run.adapt(self.pair, self.certificate):
                     self.pair, self.certificate = self._look()
-                    self.idle = self.idle_rounds = 0
+                    self._moved()
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
@@ -155,11 +156,20 @@ class Loop:
             self.run.refresh()
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
-        if self.idle_rounds >= _IDLE_EPOCHS and self.idle >= _IDLE_UPDATES:
+        if self._stands_still():
             return Status.STALLED
         if getattr(self.run, "rounds", self.rounds) >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
+
+    def _stands_still(self) -> bool:
+        """Whether nothing moves any more; under fixed probabilities the rarest must have come up,
+        while weights made anew put what is still to be done first."""
+        if self.idle_rounds < _IDLE_EPOCHS or self.idle < _IDLE_UPDATES:
+            return False
+        if self.sampling.refresh != "never" or self.weights is None:
+            return True
+        return bool(self.visited[self.weights > 0.0].all())
 
     def _out_of_time(self) -> bool:
         return time.perf_counter() - self.started >= self.max_seconds
@@ -230,6 +240,11 @@ class Loop:
         self.iterations += len(sets.order if sets.offsets is None else sets.offsets[1:])
         self.operations += operations
         if moved:
-            self.idle = self.idle_rounds = 0
+            self._moved()
         else:
             self.idle += len(sets.order)
+            self.visited[sets.order] = True
+
+    def _moved(self) -> None:
+        self.idle = self.idle_rounds = 0
+        self.visited[:] = False
