@@ -145,6 +145,10 @@ class Problem:
 
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""
+        if hasattr(value, "certificate"):
+            raise ValueError(
+                f"{name} must hold numbers, not a Solution: use solution.coef or .dual"
+            )
         if self.width == 1:
             return finite_vector(value, name, length)
         return finite_matrix(value, name, (length, self.width)).ravel()
