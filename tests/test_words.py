@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap import samplings as S
 from dualgap.methods import Method
 from dualgap.penalties import L2, Weighted
 from dualgap.steps import LBFGS, SPDC, DisDCA, Quartz
 
+S = dg.samplings
 rng = np.random.default_rng(0)
 X = rng.standard_normal((6, 3))
 P = {

@@ -58,7 +58,10 @@ def lacks_for_chances(sampling: Any) -> str | None:
         return None
     name = type(sampling).__name__
     how = f"{name} changes them" if sampling.refresh != "never" else f"draws of {name} are not"
-    return f"theory wants fixed probabilities and independent draws, and {how}: use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
+    return (
+        f"theory wants fixed probabilities and independent draws, and {how}: "
+        "use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
+    )
 
 
 def quartz_rate(problem: Problem, known: Chances) -> float:
