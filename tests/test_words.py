@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.methods import Method
+from dualgap.methods import Method, suitable
 from dualgap.penalties import L2, Weighted
 from dualgap.steps import LBFGS, SPDC, DisDCA, Quartz
 
@@ -99,3 +99,11 @@ def test_what_does_not_go_together(problem, method, sampling, says):
 def test_what_cannot_be(wrong, says):
     with pytest.raises(ValueError, match=says):
         wrong()
+
+
+def test_which_methods_fit_is_known_for_every_loss():
+    """A penalty with a weight for each feature has one for each class too."""
+    problem = dg.Problem(X, np.arange(6) % 3, "softmax", Weighted(L2(), [1.0, 2.0, 3.0]), 0.1)
+    assert "lbfgs" not in suitable(problem)
+    with pytest.raises(ValueError, match="decision value for each class"):
+        dg.solve(problem, "lbfgs")
