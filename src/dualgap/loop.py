@@ -20,6 +20,8 @@ from dualgap.solution import History, Status
 _BLOCK = 20_000_000
 # Epochs, and updates, without any movement after which rounding, not chance, is to blame.
 _IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
+# Weights below this part of the largest one are rounding errors of what is settled.
+_NEVER = 1e-9
 # Proofs in a row that fall short of what the updated vectors promised, without getting better.
 _DOUBTS = 5
 
@@ -163,13 +165,13 @@ class Loop:
         return Status.MAX_SECONDS if self._out_of_time() else None
 
     def _stands_still(self) -> bool:
-        """Whether nothing moves any more; under fixed probabilities the rarest must have come up,
-        while weights made anew put what is still to be done first."""
+        """Whether nothing moves any more: the rarest coordinate must have come up as well."""
         if self.idle_rounds < _IDLE_EPOCHS or self.idle < _IDLE_UPDATES:
             return False
-        if self.sampling.refresh != "never" or self.weights is None:
+        if self.weights is None:
             return True
-        return bool(self.visited[self.weights > 0.0].all())
+        least = 0.0 if self.sampling.refresh == "never" else _NEVER * self.weights.max()
+        return bool(self.visited[self.weights > least].all())
 
     def _out_of_time(self) -> bool:
         return time.perf_counter() - self.started >= self.max_seconds
@@ -216,11 +218,11 @@ class Loop:
             if step:
                 pair = self.run.pair()
                 certificate = evaluate(self.problem, pair)
-            weights = self._weigh(pair, certificate)
-            if not weights.any():
+            self.weights = self._weigh(pair, certificate)
+            if not self.weights.any():
                 self._give_up()
                 break
-            self._advance(checked_draw(self.sampling, weights, 1, self.rng))
+            self._advance(checked_draw(self.sampling, self.weights, 1, self.rng))
             if self._out_of_time():
                 break
 

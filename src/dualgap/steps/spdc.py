@@ -195,6 +195,7 @@ class SaddleRun(BatchRun):
         self.cells[W::WIDTH] = problem.features.origin if warm.coef is None else warm.coef
         self.cells[BEFORE::WIDTH] = self.cells[W::WIDTH]
         self.refresh()
+        self.still = False  # whether the last round moved nothing
         self._choose_perturbation(setting.target)
         self._begin(np.zeros(problem.d), np.zeros(problem.n))
 
@@ -253,12 +254,24 @@ class SaddleRun(BatchRun):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Move the centre once the stage has come closer to its saddle point by a factor e²."""
         perturbed = self.delta_a > 0.0 or self.delta_w > 0.0
-        if perturbed and self.step.recentre and self.time >= self.until:
+        if not (perturbed and self.step.recentre):
+            return False
+        arrived = self.still and not self._is_centre(pair)  # as close as float64 can come
+        if arrived or self.time >= self.until:
             length = float(np.sum(pair.w**2))
             if self.step.delta is None and self.delta_w * length > self.level:
                 self.delta_w = self.level / length  # w turned out to be longer than was guessed
             self._begin(pair.w, pair.a)
-        return False
+        return arrived
+
+    def _is_centre(self, pair: Pair) -> bool:
+        same_w = self.delta_w == 0.0 or np.array_equal(self.features.penalty.centre, pair.w)
+        return bool(same_w and np.array_equal(self.samples.centre, pair.a))
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
+        moved, operations = super().advance(order, offsets)
+        self.still = not moved
+        return moved, operations
 
     def resting(self) -> bool:
         wake_all(self.features, self.problem.d, self.time + 1)
