@@ -45,7 +45,9 @@ def penalty_value(name, W):
         "l1": lambda: np.abs(W).sum(),
         "elastic-net": lambda: 0.6 * np.abs(W).sum() + 0.2 * (W**2).sum(),
         "nonnegative": lambda: (W**2).sum() / 2 if (W >= 0).all() else np.inf,
-        "weighted": lambda: float((WEIGHTS @ (0.4 * np.abs(W) + 0.3 * W**2)).sum()),
+        "weighted": lambda: float(
+            (np.resize(WEIGHTS, len(W)) @ (0.4 * np.abs(W) + 0.3 * W**2)).sum()
+        ),
     }[name]()
 
 
@@ -77,7 +79,9 @@ def cvxpy_optimum(loss, penalty, X, y, c, lam):
     value = {
         "l1": lambda: cp.sum(size),
         "elastic-net": lambda: 0.6 * cp.sum(size) + 0.2 * cp.sum_squares(W),
-        "weighted": lambda: cp.sum(WEIGHTS @ (0.4 * size + 0.3 * cp.square(W))),
+        "weighted": lambda: cp.sum(
+            np.resize(WEIGHTS, W.shape[0]) @ (0.4 * size + 0.3 * cp.square(W))
+        ),
     }.get(penalty, lambda: cp.sum_squares(W) / 2)()
     problem = cp.Problem(cp.Minimize(c @ values + lam * value), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-12, tol_feas=1e-10)

@@ -58,7 +58,7 @@ def penalty_value(name, w):
         "nonnegative": lambda: w @ w / 2 if (w >= 0).all() else np.inf,
         "nonnegative-l1": lambda: w.sum() if (w >= 0).all() else np.inf,
         "box": lambda: w @ w / 2 if (w >= -0.2).all() and (w <= 0.3).all() else np.inf,
-        "weighted-elastic-net": lambda: 0.4 * WEIGHTS @ np.abs(w) + 0.3 * WEIGHTS @ w**2,
+        "weighted-elastic-net": lambda: np.resize(WEIGHTS, len(w)) @ (0.4 * np.abs(w) + 0.3 * w**2),
     }[name]()
 
 
@@ -98,7 +98,9 @@ def cvxpy_optimum(loss, penalty, X, y, c, lam):
         "l1": lambda: cp.norm1(w),
         "elastic-net": lambda: 0.6 * cp.norm1(w) + 0.2 * cp.sum_squares(w),
         "nonnegative-l1": lambda: cp.norm1(w),
-        "weighted-elastic-net": lambda: 0.4 * WEIGHTS @ cp.abs(w) + 0.3 * WEIGHTS @ cp.square(w),
+        "weighted-elastic-net": lambda: (
+            np.resize(WEIGHTS, w.size) @ (0.4 * cp.abs(w) + 0.3 * cp.square(w))
+        ),
     }.get(penalty, lambda: cp.sum_squares(w) / 2)()
     problem = cp.Problem(cp.Minimize(c @ values + lam * value), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-12, tol_feas=1e-10)

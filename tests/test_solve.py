@@ -315,3 +315,24 @@ def test_bad_arguments_are_named(arguments, names):
 def test_solve_wants_a_problem():
     with pytest.raises(ValueError, match="problem"):
         dg.solve(np.eye(3))
+
+
+def test_a_rare_sample_is_not_taken_for_a_standstill():
+    """All others are settled at their first visit; the run must wait for the one that is left."""
+    problem = dg.Problem(np.eye(20), np.resize([1, -1], 20), "hinge", lam=0.1)
+    rare = dg.samplings.Custom(np.r_[np.ones(19), 1e-3])
+    solution = dg.solve(problem, "prox-sdca", sampling=rare, tol=1e-6, max_epochs=20_000)
+    assert solution.converged, str(solution)
+    never = dg.samplings.Custom(np.r_[np.ones(19), 0.0])
+    assert dg.solve(problem, "prox-sdca", sampling=never, tol=1e-6).status is Status.STALLED
+
+
+@pytest.mark.parametrize("name", ["cd-gap-decay", "afg", "lbfgs", "sag"])
+def test_the_bound_is_never_less_than_what_the_losses_say_by_themselves(name):
+    """With large X the dual point of the first coefficients is far off, but losses are >= 0."""
+    rng = np.random.default_rng(0)
+    problem = dg.Problem(1e4 * rng.standard_normal((30, 5)), rng.standard_normal(30), lam=0.05)
+    solution = dg.solve(problem, name, max_epochs=0)
+    assert solution.certificate.relative_gap <= 1.0 + 1e-12
+    assert solution.history.gap[0] <= problem.scale
+    assert dg.certify(problem, np.zeros(5)).dual >= -1e-12 * problem.scale

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ LARGEST, SMALLEST = 1e150, 1e-150
 def finite_vector(value: Any, name: str, length: int) -> Floats:
     """A contiguous float64 vector of a given length without NaN or infinity."""
     vector = real_array(value, name)
+    if vector.ndim == 0:
+        raise ValueError(f"{name} must be a vector of numbers, not {value!r}")
     if vector.ndim != 1:
         raise ValueError(
             f"{name} must have one dimension, not shape {vector.shape}: use {name}.ravel()"
@@ -85,7 +88,10 @@ def whole(value: Any, name: str, low: int) -> int:
 
 def positive(value: Any, name: str) -> float:
     """A number > 0 whose square neither overflows nor vanishes."""
-    return number(value, name, SMALLEST, LARGEST)
+    result = number(value, name, -np.inf)
+    if not SMALLEST <= result <= LARGEST:
+        raise ValueError(f"{name} must be positive, from {SMALLEST:g} to {LARGEST:g}, not {result}")
+    return result
 
 
 def with_rules(
@@ -104,10 +110,18 @@ def with_rules(
     return obj
 
 
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Words for a name that is not known, with the one that may have been meant."""
+    known = list(known)
+    close = difflib.get_close_matches(name.lower(), known, 1)
+    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{what} {name!r} is unknown{meant}; known are {', '.join(known)}"
+
+
 def named(obj: Any, registry: Mapping[str, Callable[[], Any]], what: str) -> Any:
     """An object, or the one that its name stands for."""
     if not isinstance(obj, str):
         return obj
     if obj not in registry:
-        raise ValueError(f"{what} {obj!r} is unknown; known are {', '.join(registry)}")
+        raise ValueError(unknown(what, obj, registry))
     return registry[obj]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dualgap import samplings
-from dualgap._validate import named
+from dualgap._validate import named, unknown
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
@@ -25,22 +25,40 @@ def choose(problem: Problem) -> tuple[str, Method]:
 
 def resolve(method: Any, sampling: Any, problem: Problem) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
-    name, chosen = _look_up(method, problem)
+    name, usual = _look_up(method, problem)
+    chosen = usual
     if sampling is not None:
-        sampling = named(sampling, samplings.REGISTRY, "sampling")
-        if not isinstance(sampling, Sampling):
-            raise ValueError(f"sampling must be a dualgap.samplings object, not {sampling!r}")
+        sampling = _as_sampling(sampling)
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
     refusal = chosen.refusal(problem)
     if refusal:
-        others = suitable(problem)
-        hint = f"; method={others[0]!r} would work" if others else ""
-        raise ValueError(f"{name} cannot solve this problem: {refusal}{hint}")
+        raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     return (
         f"{name}: {chosen.step.describe(problem)}, {type(chosen.sampling).__name__} sampling",
         chosen,
     )
+
+
+def _hint(usual: Method, problem: Problem) -> str:
+    """What would work instead: the method's own sampling, else another method."""
+    if usual.refusal(problem) is None:
+        return f"; without sampling= it takes {usual.sampling!r}, which would work"
+    others = suitable(problem)
+    return f"; method={others[0]!r} would work" if others else ""
+
+
+def _as_sampling(given: Any) -> Sampling:
+    example = "such as dualgap.samplings.TauNice(4)"
+    if isinstance(given, str) and given not in samplings.REGISTRY:
+        words = unknown("sampling", given, samplings.REGISTRY)
+        raise ValueError(f"{words}; others have parameters: give an object {example}")
+    if isinstance(given, type):
+        raise ValueError(f"sampling must be an object, not a class: write {given.__name__}(...)")
+    found = named(given, samplings.REGISTRY, "sampling")
+    if not isinstance(found, Sampling):
+        raise ValueError(f"sampling must be an object {example}, or a name, not {given!r}")
+    return found
 
 
 def _look_up(method: Any, problem: Problem) -> tuple[str, Method]:
@@ -50,6 +68,10 @@ def _look_up(method: Any, problem: Problem) -> tuple[str, Method]:
         return type(method).__name__, Method(method, METHODS[method.usual].sampling)
     if method == "auto":
         return choose(problem)
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown; known are auto, {', '.join(METHODS)}")
+    if isinstance(method, type):
+        raise ValueError(f"method must be an object, not a class: write {method.__name__}()")
+    if not isinstance(method, str):
+        raise ValueError(f"method must be a name, a Method or a step, not {method!r}")
+    if method not in METHODS:
+        raise ValueError(unknown("method", method, ["auto", *METHODS]))
     return method, METHODS[method]

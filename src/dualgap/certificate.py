@@ -91,8 +91,9 @@ def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
     """Certify any coefficients, wherever they come from.
 
     ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
-    −φ'(Xw), which needs no knowledge, is tried as well, and the better of the two is used. For a
-    loss of K classes, ``coef`` has shape (d, K) and ``dual`` (n, K).
+    −φ'(Xw), which needs no knowledge, and 0, which says that losses have a minimum, are tried as
+    well, and the best of them is used. For a loss of K classes, ``coef`` has shape (d, K) and
+    ``dual`` (n, K).
     """
     dual = None if dual is None else problem.flat(dual, "dual", problem.n)
     return prove(problem, problem.flat(coef, "coef", problem.d), dual)[0]
@@ -101,7 +102,8 @@ def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
 def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
     """The certificate, and the dual point that it rests on."""
     z = problem.decision(w)
-    pairs = [_from_primal(problem, w, z)]
+    nothing = Pair(w, np.zeros(problem.dual_size), z, np.zeros(problem.coef_size))
+    pairs = [_from_primal(problem, w, z), nothing]
     if dual is not None:
         a = np.empty(problem.dual_size)
         terms.projections(problem.loss, problem.y, dual, a)

@@ -20,6 +20,8 @@ from dualgap.solution import History, Status
 _BLOCK = 20_000_000
 # Epochs, and updates, without any movement after which rounding, not chance, is to blame.
 _IDLE_EPOCHS, _IDLE_UPDATES = 3, 1000
+# Weights below this part of the largest one are rounding errors of what is settled.
+_NEVER = 1e-9
 # Proofs in a row that fall short of what the updated vectors promised, without getting better.
 _DOUBTS = 5
 
@@ -61,9 +63,10 @@ class Loop:
         self.progress: Any = None
         self.updates = self.iterations = self.operations = self.rounds = self.looks = 0
         self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
+        self.visited = np.zeros(run.size, dtype=bool)  # coordinates since the last movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
-        self.primal, self.dual = np.inf, -np.inf
+        self.primal, self.dual = np.inf, problem.least
         self.best: tuple[Floats, Floats] = (
             problem.features.origin.copy(),
             np.zeros(problem.dual_size),
@@ -134,7 +137,7 @@ class Loop:
                 self._record()
                 if self.run.adapt(self.pair, self.certificate):
                     self.pair, self.certificate = self._look()
-                    self.idle = self.idle_rounds = 0
+                    self._moved()
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
@@ -155,11 +158,20 @@ class Loop:
             self.run.refresh()
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
-        if self.idle_rounds >= _IDLE_EPOCHS and self.idle >= _IDLE_UPDATES:
+        if self._stands_still():
             return Status.STALLED
         if getattr(self.run, "rounds", self.rounds) >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
+
+    def _stands_still(self) -> bool:
+        """Whether nothing moves any more: the rarest coordinate must have come up as well."""
+        if self.idle_rounds < _IDLE_EPOCHS or self.idle < _IDLE_UPDATES:
+            return False
+        if self.weights is None:
+            return True
+        least = 0.0 if self.sampling.refresh == "never" else _NEVER * self.weights.max()
+        return bool(self.visited[self.weights > least].all())
 
     def _out_of_time(self) -> bool:
         return time.perf_counter() - self.started >= self.max_seconds
@@ -206,11 +218,11 @@ class Loop:
             if step:
                 pair = self.run.pair()
                 certificate = evaluate(self.problem, pair)
-            weights = self._weigh(pair, certificate)
-            if not weights.any():
+            self.weights = self._weigh(pair, certificate)
+            if not self.weights.any():
                 self._give_up()
                 break
-            self._advance(checked_draw(self.sampling, weights, 1, self.rng))
+            self._advance(checked_draw(self.sampling, self.weights, 1, self.rng))
             if self._out_of_time():
                 break
 
@@ -230,6 +242,11 @@ class Loop:
         self.iterations += len(sets.order if sets.offsets is None else sets.offsets[1:])
         self.operations += operations
         if moved:
-            self.idle = self.idle_rounds = 0
+            self._moved()
         else:
             self.idle += len(sets.order)
+            self.visited[sets.order] = True
+
+    def _moved(self) -> None:
+        self.idle = self.idle_rounds = 0
+        self.visited[:] = False

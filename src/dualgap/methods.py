@@ -15,6 +15,7 @@ from dualgap.samplings.base import Sampling
 from dualgap.steps.accprox_sdca import AccProxSDCA
 from dualgap.steps.apcg import APCG
 from dualgap.steps.asdca import ASDCA
+from dualgap.steps.base import Step
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
 from dualgap.steps.full_gradient import FullGradient
@@ -44,6 +45,14 @@ class Method:
     about: str = ""
     paper: str = ""
     needs: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.step, Step):
+            raise ValueError(f'step must be a step such as Coordinate("dual"), not {self.step!r}')
+        if not isinstance(self.sampling, Sampling):
+            raise ValueError(
+                f"sampling must be a sampling such as Uniform(), not {self.sampling!r}"
+            )
 
     def refusal(self, problem: Problem) -> str | None:
         """What the problem lacks for this method, in words; None when it lacks nothing."""

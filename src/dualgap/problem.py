@@ -121,7 +121,7 @@ class Problem:
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
         other = copy.copy(self)
-        for fact in ("features", "scale"):
+        for fact in ("features", "scale", "least"):
             other.__dict__.pop(fact, None)
         other.penalty = check_penalty(penalty, self.coef_size)
         return other
@@ -145,6 +145,10 @@ class Problem:
 
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""
+        if hasattr(value, "certificate"):
+            raise ValueError(
+                f"{name} must hold numbers, not a Solution: use solution.coef or .dual"
+            )
         if self.width == 1:
             return finite_vector(value, name, length)
         return finite_matrix(value, name, (length, self.width)).ravel()
@@ -224,6 +228,11 @@ class Problem:
     def floor(self) -> float:
         """The least that the losses can sum to, whatever the coefficients."""
         return -float(np.sum(self._samples(np.zeros(self.dual_size))[1]))
+
+    @cached_property
+    def least(self) -> float:
+        """What no coefficients can go below: losses and penalty each at their own minimum. D(0)."""
+        return self.floor + self.penalty_value(self.features.origin)
 
     def primal(self, w: Floats) -> float:
         """P(w)."""

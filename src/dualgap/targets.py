@@ -43,6 +43,11 @@ def _class_indices(y: Any, name: str, n: int) -> tuple[Floats, Any]:
     if isinstance(y, np.ma.MaskedArray) and np.any(y.mask):
         raise ValueError("y has masked entries: remove or fill them in")
     labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        raise ValueError(
+            f"y must have one dimension, a label for each sample, not shape {labels.shape}: "
+            "where each row marks a class use y.argmax(axis=1)"
+        )
     if labels.dtype.kind in "biuf":
         labels = finite_vector(labels, "y", n).astype(labels.dtype)
     if labels.shape != (n,):

@@ -37,8 +37,10 @@ def tau_nice(X: Any, tau: int) -> Floats:
 def distributed(X: Any, c: int, tau: int) -> Floats:
     """v for ``tau`` samples of each of ``c`` parts of consecutive samples (Lemma 8)."""
     problem = _plain(X)
-    size = part_size(problem.n, whole(c, "c", 1))
-    if c > problem.n or whole(tau, "tau", 1) > size:
+    if whole(c, "c", 1) > problem.n:
+        raise ValueError(f"c must be at most {problem.n}, the number of samples, not {c}")
+    size = part_size(problem.n, c)
+    if whole(tau, "tau", 1) > size:
         raise ValueError(
             f"{problem.n} samples in c={c} parts leave {size} for each, from which tau={tau} "
             "cannot be drawn"
@@ -69,6 +71,11 @@ def estimate(X: Any, sampling: SetSampling) -> Floats:
     or to see how far a lemma is from the best multiple of ‖x_i‖².
     """
     problem = _plain(X)
+    if not isinstance(sampling, SetSampling):
+        raise ValueError(
+            f"sampling must be one that draws sets, such as TauNice(4), not {sampling!r}; "
+            "for single samples use serial(X)"
+        )
     lacks = sampling.refusal(problem, "dual")
     if lacks:
         raise ValueError(f"{sampling!r} does not fit X: {lacks}")

@@ -40,7 +40,9 @@ class ASDCA(Step):
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, (Uniform, TauNice, Full)):
             return None
-        return f"its batches are those of TauNice, not of {type(sampling).__name__}"
+        return (
+            f"its batches are those of Uniform, TauNice or Full, not of {type(sampling).__name__}"
+        )
 
     def describe(self, problem: Problem) -> str:
         return "accelerated dual averages on batches of samples"

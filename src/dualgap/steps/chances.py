@@ -56,10 +56,11 @@ def lacks_for_chances(sampling: Any) -> str | None:
     """What keeps fixed probabilities, drawn independently, from a sampling, in words."""
     if sampling.refresh == "never" and sampling.independent:
         return None
-    how = "changes them" if sampling.refresh != "never" else "draws without replacement"
+    name = type(sampling).__name__
+    how = f"{name} changes them" if sampling.refresh != "never" else f"draws of {name} are not"
     return (
-        f"theory wants fixed probabilities, drawn independently, and {type(sampling).__name__} "
-        f"{how}: use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
+        f"theory wants fixed probabilities and independent draws, and {how}: "
+        "use Uniform, Importance, TauNice, Product, Distributed or Arbitrary"
     )
 
 

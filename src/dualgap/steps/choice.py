@@ -21,7 +21,8 @@ def lacks_for_scalars(problem: Problem) -> str | None:
     """What keeps steps with one decision value for each sample from a problem."""
     if problem.width == 1:
         return None
-    return f"the {type(problem.loss).__name__} loss has a decision value for each class"
+    name = type(problem.loss).__name__
+    return f"the {name} loss has a decision value for each class, where this step knows only one"
 
 
 def lacks_for_primal(problem: Problem) -> str | None:

@@ -84,7 +84,8 @@ class DisDCA(Step):
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, Distributed):
             return None
-        return f"its machines are the parts of Distributed, not of {type(sampling).__name__}"
+        name = type(sampling).__name__
+        return f"its machines are the parts of Distributed(c, tau), and {name} has no such parts"
 
     def describe(self, problem: Problem) -> str:
         return f"{self.variant} dual steps by several machines"

@@ -11,14 +11,14 @@ from dualgap.problem import Problem
 from dualgap.samplings.full import Full
 from dualgap.scores import Scores
 from dualgap.steps.base import Step
-from dualgap.steps.choice import lacks_for_primal
+from dualgap.steps.choice import lacks_for_primal, lacks_for_scalars
 
 
 class FullPass(Step):
     """A step for the primal problem whose update is a pass over the data."""
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_primal(problem)
+        return lacks_for_scalars(problem) or lacks_for_primal(problem)
 
     def mismatch(self, sampling: Any) -> str | None:
         if isinstance(sampling, Full):

@@ -43,7 +43,7 @@ class LBFGS(FullPass):
         whole(self.memory, "memory", 1)
 
     def refusal(self, problem: Problem) -> str | None:
-        shaped = shape_of(problem.penalty, problem.d) is not None
+        shaped = shape_of(problem.penalty, problem.coef_size) is not None
         lacks = [super().refusal(problem), None if shaped else _unknown(problem.penalty)]
         return " and ".join(filter(None, lacks)) or None
 

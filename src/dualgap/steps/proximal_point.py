@@ -41,7 +41,7 @@ class ProximalPoint(Step):
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.features.free.any():
-            return "a feature without a penalty needs a loss without kinks"
+            return "a feature without a penalty needs a loss without kinks: give it a small weight"
         return None
 
     def describe(self, problem: Problem) -> str:

@@ -93,7 +93,10 @@ def lacks_for_rate(problem: Problem) -> str | None:
     """What keeps a linear rate in the dual from a problem, in words."""
     lacks = lacks_for_dual(problem)
     if lacks is None and problem.loss.gamma == 0.0:
-        lacks = f"the {type(problem.loss).__name__} loss is not smooth, so its rate θ would be 0"
+        name = type(problem.loss).__name__
+        lacks = (
+            f"the {name} loss is not smooth (its slope is not Lipschitz), so its rate would be 0"
+        )
     return lacks
 
 

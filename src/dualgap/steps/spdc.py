@@ -189,7 +189,7 @@ class SPDC(Step):
         if lacks_for_scalars(problem):
             return lacks_for_scalars(problem)
         if problem.features.free.any() and not problem.loss.differentiable:
-            return "a feature without a penalty needs a loss without kinks"
+            return "a feature without a penalty needs a loss without kinks: give it a small weight"
         return None
 
     def mismatch(self, sampling: Any) -> str | None:

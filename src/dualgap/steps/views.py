@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -200,11 +199,6 @@ class PrimalView(View):
         bound = np.where(np.isfinite(self.q), self.q, problem.column_squares)
         return Scores(residue, gap, bound, strength, limit + np.abs(origin))
 
-    @cached_property
-    def _least(self) -> float:
-        """What no coefficients can go below: losses and penalty each at their own minimum."""
-        return self.problem.floor + self.problem.penalty_value(self.problem.features.origin)
-
     def _limits(self, pair: Pair, certificate: Certificate) -> Floats:
         """B_j ≥ |w_j* − o_j|, o_j the penalty's own choice: "Lipschitzing" (Perekrestenko et al.
         2017, section 4.1).
@@ -213,7 +207,7 @@ class PrimalView(View):
         grows like r|w_j| that is B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
         """
         problem, facts = self.problem, self.problem.features
-        level = min(max(certificate.primal - self._least, 0.0) / problem.lam, LARGEST)
+        level = min(max(certificate.primal - problem.least, 0.0) / problem.lam, LARGEST)
         growth = np.minimum(facts.high, -facts.low)
         limit = np.full(self.size, inf)
         linear = (growth > 0.0) & np.isfinite(growth)
