@@ -457,3 +457,14 @@ def test_warm_starts(name):
 def test_bad_options_are_named(wrong, says):
     with pytest.raises(ValueError, match=says):
         wrong()
+
+
+def test_afg_goes_on_where_the_loss_is_hardly_smooth():
+    """Rounding errors of z, times 1/γ, once made every step look too long."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 5))
+    noise = 0.5 * rng.standard_normal(30)
+    y = np.where(X @ [1.0, -0.5, 0.0, 0.3, 0.0] + noise > 0.0, 1.0, -1.0)
+    problem = dg.Problem(X, y, dg.losses.SmoothedHinge(1e-3), lam=0.05)
+    solution = dg.solve(problem, "afg", tol=1e-6, max_epochs=5000)
+    assert solution.converged, str(solution)

@@ -163,7 +163,8 @@ class BatchRun(ABC):
             offsets = np.arange(len(order) + 1)
         largest = int(np.diff(offsets).max(initial=0))
         amounts = np.empty((largest, self.problem.width) if blocks else largest)
-        if self.n_threads > 1 and largest * self.entries >= _WORTH_THREADS:
+        if largest * self.entries >= _WORTH_THREADS:
+            # A single thread takes this way too: another kernel could round differently.
             moved = self._visit_in_threads(order, offsets, amounts)
         else:
             moved = (block_batch if blocks else batch_kernels).visit(
@@ -217,5 +218,7 @@ class BatchRun(ABC):
 
 
 def _together(pool: ThreadPoolExecutor, action: Any, calls: list[tuple[Any, ...]]) -> list[Any]:
+    if len(calls) == 1:
+        return [action(*calls[0])]
     tasks = [pool.submit(action, *call) for call in calls]
     return [task.result() for task in tasks]

@@ -173,9 +173,14 @@ class FullGradientRun(FullPassRun):
         return out
 
     def _noise(self, point: Point) -> float:
-        """About the rounding error of the gradient at a point."""
-        size = _norm(self.problem.c * point.a)
-        return EPS * size * float(np.sqrt(self.problem.column_squares.sum()))
+        """About the rounding error of the gradient at a point: of its sum, and of z, which a loss
+        that is hardly smooth makes much larger."""
+        problem = self.problem
+        error = np.abs(point.a)
+        if problem.loss.gamma > 0.0:
+            length = np.sqrt(problem.row_squares) * _norm(point.w)
+            error = error + (np.abs(point.z) + length) / problem.loss.gamma
+        return EPS * _norm(problem.c * error) * float(np.sqrt(problem.column_squares.sum()))
 
     def _first_estimate(self) -> float:
         """The curvature of f along its gradient: at most the Lipschitz constant of f'."""
