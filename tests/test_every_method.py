@@ -27,10 +27,10 @@ TOL, MAX_EPOCHS = 1e-6, 30_000
 
 # Samples, features, λ. "wide" is also where acceleration has something to gain.
 SHAPES = {
-    "dense": (40, 6, 0.05),
-    "csr": (40, 8, 0.05),
-    "wide": (10, 40, 0.02),
-    "tall": (200, 4, 0.05),
+    "dense": (24, 5, 0.05),
+    "csr": (30, 6, 0.05),
+    "wide": (10, 30, 0.02),
+    "tall": (100, 4, 0.05),
 }
 BLOCKS = block_reference.LOSSES
 LOSSES = {**reference.LOSSES, **BLOCKS}
