@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench-kernels bench-speedup bench-small-lambda clean
+.PHONY: demo test test-every lint bench-kernels bench-speedup bench-small-lambda clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -11,6 +11,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 2 --cov --cov-report=term
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
+
+# Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
+test-every: $(READY)
+	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -208,7 +208,7 @@ def test_v_grows_with_the_sets_up_to_the_sure_bound():
         (lambda X: eso.tau_nice(X, 9), "tau must be at most 8"),
         (lambda X: eso.tau_nice(X, 0), "tau must be at least 1"),
         (lambda X: eso.distributed(X, 3, 4), "tau=4 cannot be drawn"),
-        (lambda X: eso.distributed(X, 9, 1), "c=9"),
+        (lambda X: eso.distributed(X, 9, 1), "c must be at most 8"),
         (lambda X: eso.product(X, [0, 1] * 4), "share 6 features, the first of them feature 0"),
         (lambda X: eso.product(X, [0, 1]), "2 labels where 8"),
         (lambda X: eso.product(X, [[0, 1, 2], [3, 4, 5, 6]]), "exactly once"),

@@ -32,7 +32,7 @@ def test_every_method_converges_or_refuses_in_words(name, loss):
         other = str(error.value).split("method='")[1].split("'")[0]
         assert dg.solve(problem, other, tol=1e-3).converged
     else:
-        solution = dg.solve(problem, name, tol=1e-6)
+        solution = dg.solve(problem, name, tol=1e-6, max_epochs=5000)
         assert solution.converged, str(solution)
         assert solution.certificate.gap <= 1e-6 * problem.scale
         assert solution.method.startswith(name)
