@@ -157,7 +157,7 @@ def test_a_damaged_cache_costs_a_compilation_not_a_fit(tmp_path):
 def test_two_processes_that_save_at_once_never_swap_kernels(tmp_path):
     """Both read the index before either writes: no signature may end up with the other's code."""
     one, two = (
-        _compile._cache_in(tmp_path, dg.terms.slopes.py_func, _compile._KernelCache)
+        _compile._cache_in(tmp_path, dg.terms.conj_slopes.py_func, _compile._KernelCache)
         for _ in range(2)
     )
     first, second = one._cache_file, two._cache_file
