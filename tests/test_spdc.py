@@ -12,7 +12,8 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
 from dualgap.steps.chances import chances
-from dualgap.steps.spdc import BEFORE, DONE, WIDTH, Pace, W, batch_pace, single_pace
+from dualgap.steps.saddle import BEFORE, DONE, WIDTH, W
+from dualgap.steps.spdc import Pace, batch_pace, single_pace
 from dualgap.steps.start import Start
 
 GAMMA = 0.5

@@ -84,7 +84,8 @@ def test_threads_work_where_sets_are_large(monkeypatch):
 
 def test_small_sets_are_not_worth_it(monkeypatch):
     monkeypatch.setattr(batch, "ThreadPoolExecutor", None)
-    dg.solve(make(), Quartz(), TauNice(7), max_epochs=1, n_threads=2)
+    solution = dg.solve(make(), Quartz(), TauNice(7), max_epochs=1, n_threads=2)
+    assert solution.history.updates[-1] > 0
 
 
 def test_an_error_in_a_thread_surfaces(monkeypatch):
