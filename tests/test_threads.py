@@ -78,8 +78,8 @@ def test_empty_sets(blocks, monkeypatch):
 
 
 def test_threads_work_where_sets_are_large(monkeypatch):
-    """Without any encouragement: a set of more than 50,000 entries."""
-    check_same(make(n=16_000, d=20), Quartz(), TauNice(15_000), (2,), monkeypatch, epochs=2)
+    """Without any encouragement: a set of more than 500,000 entries."""
+    check_same(make(n=16_000, d=200), Quartz(), TauNice(15_000), (2,), monkeypatch, epochs=2)
 
 
 def test_small_sets_are_not_worth_it(monkeypatch):

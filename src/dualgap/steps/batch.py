@@ -30,7 +30,7 @@ from dualgap.scores import Scores
 from dualgap.steps import batch_kernels, block_batch
 
 # Entries of a set below which threads cost more than they save.
-_WORTH_THREADS = 50_000
+_WORTH_THREADS = 500_000
 
 
 @helper
