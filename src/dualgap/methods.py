@@ -164,7 +164,7 @@ METHODS: dict[str, Method] = {
         Quartz(), samplings.Importance("smooth"), "Quartz with importance sampling", _QU
     ),
     "spdc": Method(
-        SPDC(), samplings.Uniform(), "accelerated primal-dual steps; any loss and penalty", _ZHANG
+        SPDC(), samplings.Uniform(), "accelerated primal-dual steps, also for kinks and L1", _ZHANG
     ),
     "spdc-weighted": Method(
         SPDC(), samplings.Norms(), "SPDC that samples by norm, for samples of unequal norm", _ZHANG
