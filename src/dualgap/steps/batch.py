@@ -149,7 +149,7 @@ class BatchRun(ABC):
 
     @property
     def longest(self) -> int:
-        """About the most iterations that a feature has to catch up on; tables are made for so many."""
+        """About the most iterations that a feature catches up on; tables are made for so many."""
         return self.problem.n
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
