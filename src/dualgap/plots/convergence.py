@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.plots.style import COLOURS, MARKERS
 from dualgap.solution import Solution
 
 _AXES = {
@@ -15,9 +16,6 @@ _AXES = {
     "vector_operations": "vector operations",
     "seconds": "seconds",
 }
-# Okabe and Ito's palette, told apart with every kind of colour vision; markers help in grey.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8A8A00")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 class ConvergenceDisplay:
@@ -56,8 +54,8 @@ class ConvergenceDisplay:
             solution.history[x][shown],
             gap[shown],
             label=name,
-            color=_COLOURS[k % len(_COLOURS)],
-            marker=_MARKERS[k % len(_MARKERS)],
+            color=COLOURS[k % len(COLOURS)],
+            marker=MARKERS[k % len(MARKERS)],
             markersize=4,
             markevery=max(1, int(np.ceil(shown.sum() / 12))),
         )

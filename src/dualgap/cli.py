@@ -1,0 +1,121 @@
+"""The command ``dualgap``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from dualgap import __version__
+
+app = typer.Typer(
+    help="Linear models with a proof: every fit comes with a certified duality gap.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dualgap {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Linear models with a proof: every fit comes with a certified duality gap."""
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(help="000 to 003, a name such as csiba2015, or all.")
+    ] = "all",
+    figure: Annotated[
+        str | None, typer.Option(help="Only this figure (1, 2, ...) or table (T1).")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer seeds, less data: minutes instead of an hour.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Verify what the papers claim, line by line.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for figures and results.")] = Path(
+        "reproduction"
+    ),
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; timed runs run alone.")] = 2,
+) -> None:
+    """Redo the experiments of the papers behind the methods.
+
+    Figures and results go to OUT; a run that was broken off goes on where it stopped.
+
+    [bold]Examples[/]
+
+      dualgap reproduce 000 --quick       the adaptive SDCA paper, in minutes
+
+      dualgap reproduce qu2014 --figure 4 theoretical and measured speed-ups
+
+      dualgap reproduce --check           a line for each claim and data set
+    """
+    console = Console()
+    try:
+        _reproduce(console, paper, figure, quick, check, out, jobs)
+    except ValueError as error:
+        _fail(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        _fail("figures need matplotlib: pip install 'dualgap[plot]'")
+    except KeyboardInterrupt:
+        console.print("Stopped. What is done is kept: the same command goes on from here.")
+        raise typer.Exit(130) from None
+
+
+def _reproduce(
+    console: Console, name: str, figure: str | None, quick: bool, check: bool, out: Path, jobs: int
+) -> None:
+    from dualgap import papers
+    from dualgap.papers import reproduce as work
+
+    chosen = papers.every() if name == "all" else [papers.find(name)]
+    if check:
+        if figure is not None:
+            raise ValueError("--figure does not go with --check: claims are not figures")
+        judged = work.check(chosen, out, quick=quick, jobs=jobs, console=console)
+        _show_claims(console, judged)
+        return
+    if figure is not None and len(chosen) > 1:
+        raise ValueError("--figure needs a paper, as in: dualgap reproduce 003 --figure 4")
+    import matplotlib  # noqa: F401 - better now than after an hour of runs
+
+    for paper in chosen:
+        written = work.reproduce(
+            paper, out, figure=figure, quick=quick, jobs=jobs, console=console
+        )
+        for path in written:
+            console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+
+
+def _show_claims(console: Console, judged: list[tuple[Any, list[Any]]]) -> None:
+    for claim, verdicts in judged:
+        table = Table(title=f"{claim.id}: {claim.text}", title_justify="left", box=None)
+        for column in ("", "data", "", "what was compared"):
+            table.add_column(column, overflow="fold")
+        for verdict in verdicts:
+            answer = "[green]holds[/]" if verdict.holds else "[red]does not hold[/]"
+            table.add_row(verdict.claim, verdict.data, answer, verdict.words)
+        console.print(table)
+        console.print()
+
+
+def _fail(message: str) -> None:
+    Console(stderr=True).print(f"[red]error:[/] {message}", soft_wrap=True, highlight=False)
+    raise typer.Exit(2)

@@ -1,0 +1,44 @@
+"""A paper: what it shows, and what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dualgap.papers.figure import Exhibit
+from dualgap.papers.ledger import Ledger
+from dualgap.papers.task import Run
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds on a data set, with the two numbers that were compared."""
+
+    claim: str
+    data: str
+    holds: bool
+    left: float
+    right: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, the runs that it needs, and how to judge it."""
+
+    id: str
+    text: str
+    runs: tuple[Run, ...]
+    judge: Callable[[Ledger], Sequence[Verdict]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """``exhibits`` and ``claims`` take ``quick``: fewer seeds, less data, lower accuracy."""
+
+    number: str
+    name: str
+    short: str
+    title: str
+    exhibits: Callable[[bool], Sequence[Exhibit]]
+    claims: Callable[[bool], Sequence[Claim]]
