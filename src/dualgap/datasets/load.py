@@ -57,14 +57,17 @@ def load(name: str, *, missing: Literal["raise", "synthetic"] = "raise") -> Data
         return _from_cache(path, entry)
     looked = _looked_for(stems, folder, cache)
     if entry is None:
-        raise DatasetNotFoundError(f"{unknown('data set', name, names())}. {looked}")
+        raise DatasetNotFoundError(
+            f"{unknown('data set', name, names())}; {looked}. Put a file of that name into one of"
+            " these folders"
+        )
     try:
         return _from_the_web(entry, cache)
     except fetch.DownloadError as error:
         if missing == "synthetic":
             return _synthetic(entry, str(error))
         raise DatasetNotFoundError(
-            f"the data set {name!r} was not found. {looked}; and it could not be downloaded:"
+            f"the data set {name!r} was not found: {looked}; and it could not be downloaded:"
             f" {error}. Put the file into one of these folders, or ask for generated data of the"
             " same shape with missing='synthetic'"
         ) from error

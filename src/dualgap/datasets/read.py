@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ def read(path: Path, d: int | None = None) -> tuple[Any, Any]:
     try:
         with _OPEN.get(path.suffix, open)(path, "rb") as file:
             X, y = load_svmlight_file(file)
-    except (ValueError, EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise _damaged(path, str(error)) from error
     except OSError as error:
-        # bz2 says "Invalid data stream" without a number; with one, the system refused to read.
+        # bz2 and gzip find fault with the packing without a number; with one, the system refused to read.
         if error.errno is not None:
             raise
         raise _damaged(path, str(error)) from error
