@@ -32,7 +32,7 @@ def read(path: Path, d: int | None = None) -> tuple[Any, Any]:
     except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise _damaged(path, str(error)) from error
     except OSError as error:
-        # bz2 and gzip find fault with the packing without a number; with one, the system refused to read.
+        # With a number, the system refused to read; without, bz2 or gzip finds fault with the file.
         if error.errno is not None:
             raise
         raise _damaged(path, str(error)) from error
