@@ -15,7 +15,7 @@ What is compared is timed in turn, many times, and the shortest times are compar
 can only add to a time. Ratios and exponents carry over to another machine, seconds do not; nothing
 here fails because a machine is slow or busy.
 
-Set DUALGAP_DATA to a folder with w8a.svm.bz2 (LIBSVM format) to measure on the real w8a.
+The set is w8a; generated data stand in when it cannot be had (see ``dualgap.datasets.load``).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from common import load_w8a, one_thread, short_rows, table
+from common import one_thread, short_rows, table
 
-from dualgap import Problem, losses, penalties, solve
+from dualgap import Problem, datasets, losses, penalties, solve
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.start import Start
 
@@ -184,7 +184,8 @@ HEADER = ("epoch ms", "products ms", "first", "later", "moved", "passes")
 
 
 def show_sparse() -> dict[str, Comparison]:
-    data, X, y = load_w8a()
+    w8a = datasets.load("w8a", missing="synthetic")
+    data, X, y = w8a.name, w8a.X, w8a.y
     print(f"1a. Epoch / (X @ w + X.T @ u) by SciPy on {data}: {X.shape[0]} x {X.shape[1]},")
     print(f"    {X.nnz} entries of {X.dtype} and {X.indices.dtype}. Required in the first epoch:")
     print(f"    <= {SPARSE_LIMIT:g}. The later one is epoch {LATER + 1}.\n")

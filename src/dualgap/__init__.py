@@ -1,6 +1,6 @@
 """Linear models with a proof: every fit comes with a bound on how far it is from the best one."""
 
-from dualgap import losses, methods, penalties, samplings, steps, theory
+from dualgap import datasets, losses, methods, penalties, samplings, steps, theory
 from dualgap.certificate import Certificate, certify
 from dualgap.problem import Problem
 from dualgap.solution import Solution
@@ -13,6 +13,7 @@ __all__ = [
     "Problem",
     "Solution",
     "certify",
+    "datasets",
     "losses",
     "methods",
     "penalties",

@@ -1,0 +1,139 @@
+"""One way to load a data set: from a folder, from the cache, from the web, or a stand-in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from dualgap._validate import unknown
+from dualgap.datasets import fetch
+from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
+from dualgap.datasets.files import VARIABLE, cache_folder, data_folder, find
+from dualgap.datasets.read import check_shape, read
+from dualgap.datasets.registry import ALIASES, ENTRIES, Entry, names, stem
+from dualgap.datasets.synthetic import stand_in
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Data and where they come from. ``name`` is what was read, to be put into titles."""
+
+    name: str
+    X: Any
+    y: Any
+    synthetic: bool
+    source: str
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}, {n} x {d}, {self.source})"
+
+
+def load(name: str, *, missing: Literal["raise", "synthetic"] = "raise") -> Dataset:
+    """Load a data set in LIBSVM format; two classes get the labels -1 and +1.
+
+    ``name`` is one of ``names()`` or the name of a file, with or without ``.svm`` and the ending of
+    its packing. Files are looked for in the folder that the environment variable DUALGAP_DATA
+    names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM site. Where a
+    folder has only a near relative of a paper's set, that is loaded, under its own name.
+
+    When a set of ``names()`` cannot be had, ``missing="synthetic"`` returns generated data of the
+    same shape, which say so in ``name`` and ``source``.
+    """
+    if missing not in ("raise", "synthetic"):
+        raise ValueError(f"missing must be 'raise' or 'synthetic', not {missing!r}")
+    if not isinstance(name, str) or not name or Path(name).name != name:
+        raise ValueError(f"name must be the name of a data set, such as 'w8a', not {name!r}")
+    entry = ENTRIES.get(ALIASES.get(name, name))
+    stems = entry.candidates if entry else (name,)
+    folder, cache = data_folder(), cache_folder()
+    path = find(folder, stems) if folder else None
+    if path is not None:
+        return _as_it_is(path, entry)
+    # A relative in the cache was downloaded for its own sake: it must not hide the set itself.
+    path = find(cache, stems[:1])
+    if path is not None:
+        return _from_cache(path, entry)
+    looked = _looked_for(stems, folder, cache)
+    if entry is None:
+        raise DatasetNotFoundError(
+            f"{unknown('data set', name, names())}; {looked}. Put a file of that name into one of"
+            " these folders"
+        )
+    try:
+        return _from_the_web(entry, cache)
+    except fetch.DownloadError as error:
+        if missing == "synthetic":
+            return _synthetic(entry, str(error))
+        raise DatasetNotFoundError(
+            f"the data set {name!r} was not found: {looked}; and it could not be downloaded:"
+            f" {error}. Put the file into one of these folders, or ask for generated data of the"
+            " same shape with missing='synthetic'"
+        ) from error
+
+
+def _as_it_is(path: Path, entry: Entry | None) -> Dataset:
+    """A file of the user's own folder: what is odd about it is told, not refused."""
+    own = entry is not None and stem(path.name) == entry.own
+    X, y = read(path, entry.d if entry is not None and own else None)
+    remarks = [f"{path.name} in the folder that {VARIABLE} names"]
+    if entry is not None:
+        if not own:
+            remarks.append(f"in place of {entry.name}: {entry.notes[stem(path.name)]}")
+        known = entry.hashes.get(path.name)
+        if known is not None and not fetch.matches(path, known):
+            remarks.append("its checksum is not that of the file on the LIBSVM site")
+    return Dataset(stem(path.name), X, y, False, "; ".join(remarks))
+
+
+def _from_cache(path: Path, entry: Entry | None) -> Dataset:
+    fetch.check_unchanged(path)
+    X, y = read(path, entry.d if entry else None)
+    if entry is not None:
+        check_shape(path, X, entry)
+    return Dataset(stem(path.name), X, y, False, f"{path.name} in the cache of downloads")
+
+
+def _from_the_web(entry: Entry, cache: Path) -> Dataset:
+    """The first of the entry's files on the LIBSVM site that can be had."""
+    if not entry.files:
+        raise fetch.DownloadError("it is not on the LIBSVM site")
+    reasons = []
+    for file in entry.files:
+        try:
+            path = fetch.download(file, cache, entry.hashes.get(file))
+        except fetch.DownloadError as error:
+            reasons.append(str(error))
+            continue
+        try:
+            X, y = read(path, entry.d)
+            check_shape(path, X, entry)
+        except DatasetDamagedError as error:
+            # What was downloaded is not the set, so that it must not be found next time.
+            path.unlink(missing_ok=True)
+            raise fetch.DownloadError(
+                f"{fetch.BASE_URL}{file} was not the data set: {error}"
+            ) from error
+        fetch.remember(path)
+        return Dataset(stem(file), X, y, False, f"downloaded from {fetch.BASE_URL}{file}")
+    raise fetch.DownloadError("; ".join(reasons))
+
+
+def _synthetic(entry: Entry, reason: str) -> Dataset:
+    X, y = stand_in(entry)
+    smaller = f", with {X.shape[0]:,} rows instead of {entry.n:,}" if X.shape[0] < entry.n else ""
+    source = f"generated in the likeness of {entry.name}{smaller}, because the data could not be"
+    return Dataset(f"{entry.name} (synthetic)", X, y, True, f"{source} had: {reason}")
+
+
+def _looked_for(stems: tuple[str, ...], folder: Path | None, cache: Path) -> str:
+    """Where files were looked for, and under which names."""
+    wanted = " or ".join(f"{name}[.svm][.bz2|.gz|.xz]" for name in stems)
+    if folder is None:
+        first = f"the environment variable {VARIABLE}, which may name a folder, is not set"
+    elif folder.is_dir():
+        first = f"the folder {folder} ({VARIABLE}) has no file {wanted}"
+    else:
+        first = f"the folder {folder}, which {VARIABLE} names, does not exist"
+    return f"{first}; the cache {cache} has no file {stems[0]}[.svm][.bz2|.gz|.xz]"
