@@ -30,13 +30,16 @@ class Dataset:
         return f"Dataset({self.name!r}, {n} x {d}, {self.source})"
 
 
-def load(name: str, *, missing: Literal["raise", "synthetic"] = "raise") -> Dataset:
+def load(
+    name: str, *, missing: Literal["raise", "synthetic"] = "raise", download: bool = True
+) -> Dataset:
     """Load a data set in LIBSVM format; two classes get the labels -1 and +1.
 
     ``name`` is one of ``names()`` or the name of a file, with or without ``.svm`` and the ending of
     its packing. Files are looked for in the folder that the environment variable DUALGAP_DATA
-    names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM site. Where a
-    folder has only a near relative of a paper's set, that is loaded, under its own name.
+    names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM site, unless
+    ``download`` is False. Where a folder has only a near relative of a paper's set, that is loaded,
+    under its own name.
 
     When a set of ``names()`` cannot be had, ``missing="synthetic"`` returns generated data of the
     same shape, which say so in ``name`` and ``source``.
@@ -62,6 +65,8 @@ def load(name: str, *, missing: Literal["raise", "synthetic"] = "raise") -> Data
             " these folders"
         )
     try:
+        if not download:
+            raise fetch.DownloadError("downloads are not wanted")
         return _from_the_web(entry, cache)
     except fetch.DownloadError as error:
         if missing == "synthetic":
@@ -71,6 +76,14 @@ def load(name: str, *, missing: Literal["raise", "synthetic"] = "raise") -> Data
             f" {error}. Put the file into one of these folders, or ask for generated data of the"
             " same shape with missing='synthetic'"
         ) from error
+
+
+def is_here(name: str) -> bool:
+    """Whether ``load`` finds the data set, or a near relative, without a download."""
+    entry = ENTRIES.get(ALIASES.get(name, name))
+    stems = entry.candidates if entry else (name,)
+    folder = data_folder()
+    return bool((folder and find(folder, stems)) or find(cache_folder(), stems[:1]))
 
 
 def _as_it_is(path: Path, entry: Entry | None) -> Dataset:

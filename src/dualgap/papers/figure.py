@@ -174,7 +174,7 @@ class RaceFigure(Exhibit):
 def describe(record: Record) -> str:
     """Data, shape, loss and λ, for a title."""
     loss = record.spec["loss"].replace("-", " ")
-    return f"{record.name} ({record.n:,} × {record.d:,})\n{loss}, λ = {record.lam:.2g}"
+    return f"{record.name}\n{record.n:,} × {record.d:,}, {loss}, λ = {record.lam:.2g}"
 
 
 def canvas(rows: int, columns: int) -> tuple[Any, Any]:
@@ -188,8 +188,8 @@ def canvas(rows: int, columns: int) -> tuple[Any, Any]:
 
 def legend(figure: Any, labels: dict[str, Any]) -> None:
     """One legend below all panels."""
-    width = figure.get_size_inches()[0]
-    columns = min(len(labels), max(2, int(width / 1.7)))
+    widest = 0.7 + 0.09 * max(map(len, labels))  # inches
+    columns = max(1, min(len(labels), int(figure.get_size_inches()[0] / widest)))
     figure.legend(
         labels.values(), labels.keys(), loc="outside lower center", ncols=columns, frameon=False
     )

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from dualgap.datasets import Dataset
 
-PREFIX = "made:"
-
 
 def short_rows(n: int, d: int, entries: int) -> tuple[Any, Any]:
     """Rows of ``entries`` normal numbers at random places, and noisy labels."""
@@ -51,11 +49,16 @@ KINDS: dict[str, Callable[..., tuple[Any, Any]]] = {
 }
 
 
+def is_made(name: str) -> bool:
+    return name.startswith("made:")
+
+
 def load(name: str) -> Dataset:
     kind, numbers = _parts(name)
     X, y = KINDS[kind](*numbers)
     words = (KINDS[kind].__doc__ or "").rstrip(".")
-    return Dataset(f"made: {kind}{numbers}", X, y, synthetic=False, source=f"constructed: {words}")
+    words = words.replace("``", "")
+    return Dataset(f"{kind} {numbers}", X, y, synthetic=False, source=f"constructed: {words}")
 
 
 def extent(name: str) -> tuple[float, float]:

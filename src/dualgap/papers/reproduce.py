@@ -14,6 +14,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from dualgap import datasets
+from dualgap.papers import made
 from dualgap.papers.ledger import Ledger, perform
 from dualgap.papers.paper import Claim, Paper, Verdict
 from dualgap.papers.task import Run
@@ -94,6 +96,7 @@ def complete(
     pending = ledger.pending(wanted)
     if not pending:
         return
+    fetch(pending, console)
     timed = [run for run in pending if run.timed]
     others = [run for run in pending if not run.timed]
     columns: tuple[Any, ...] = (
@@ -113,6 +116,19 @@ def complete(
             for run in _performed(batch, workers, ledger.folder):
                 done += 1
                 progress.update(bar, advance=run.weight, done=done)
+
+
+def fetch(runs: Sequence[Run], console: Console) -> None:
+    """Download what is missing, once, before several processes want it."""
+    for name in sorted({run.task.data for run in runs if not made.is_made(run.task.data)}):
+        if datasets.is_here(name):
+            continue
+        try:
+            console.print(f"Looking for the data set {name} ...")
+            datasets.load(name)
+        except OSError as error:
+            console.print(f"[bold]{error}[/]", soft_wrap=True, highlight=False)
+            console.print(f"Going on with generated data in the likeness of {name}.")
 
 
 def _performed(runs: Sequence[Run], workers: int, folder: Path) -> Iterable[Run]:

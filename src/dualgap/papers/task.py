@@ -136,28 +136,29 @@ def _sampled(data: str, rows: int | None, cut: int | None) -> tuple[str, bool, s
     if rows is not None and rows < X.shape[0]:
         kept = np.sort(rng.choice(X.shape[0], rows, replace=False))
         X, y = X[kept], y[kept]
-        name = f"{name}, {rows:,} rows"
     if cut is not None and cut < X.shape[1]:
         X = X[:, np.sort(rng.choice(X.shape[1], cut, replace=False))]
-        name = f"{name}, {cut:,} columns"
     if cut is not None:
         filled = np.flatnonzero(X.getnnz(axis=1))
         X, y = X[filled], y[filled]
         X = X[:, np.flatnonzero(X.getnnz(axis=0))]
+    if X.shape != found.X.shape:
+        name = f"part of {name}"
     return name, found.synthetic, found.source, X, y
 
 
 @lru_cache(maxsize=2)
 def _loaded(data: str) -> Any:
-    if data.startswith(made.PREFIX):
+    if made.is_made(data):
         return made.load(data)
-    return datasets.load(data, missing="synthetic")
+    # Whatever can be had has been fetched beforehand: see reproduce.py.
+    return datasets.load(data, missing="synthetic", download=False)
 
 
 @lru_cache(maxsize=64)
 def extent(task: Task) -> tuple[float, float]:
     """About how many samples and entries a task has, without loading it."""
-    if task.data.startswith(made.PREFIX):
+    if made.is_made(task.data):
         return made.extent(task.data)
     entry = datasets.registry.ENTRIES[task.data]
     n = min(entry.n, task.rows or entry.n)

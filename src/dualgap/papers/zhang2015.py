@@ -29,9 +29,9 @@ ASDCA_2 = Contender.named("ASDCA, 2 passes a step", "accprox-sdca", 6, step=AccP
 WEIGHTED = Contender.named("weighted SPDC", "spdc-weighted", 1)
 BATCH, STOCHASTIC, ACCELERATED = (AFG, LBFGS), (SAG, SDCA), (ASDCA, ASDCA_2)
 
-DATA = ("covtype", "rcv1", "news20")
+DATA = ("cov1", "rcv1", "news20")
 LAMBDAS = (1e-4, 1e-6, 1e-8)
-QUICK_ROWS = {"covtype": 30_000, "rcv1": 8_000, "news20": 3_000}
+QUICK_ROWS = {"cov1": 30_000, "rcv1": 8_000, "news20": 3_000}
 PASSES, QUICK_PASSES = 100, 50
 LEVEL = 1e-4  # the suboptimality, relative to P(0), at which claims are judged
 UNEQUAL = {10: "made:unequal:20000:50:10", 100: "made:unequal:20000:50:100"}
