@@ -95,6 +95,7 @@ class Panel:
     floor: float = 0.0
     # The x-axis ends where this contender does, times a factor.
     reach: tuple[str, float] | None = None
+    remark: str = ""
 
     @property
     def shown(self) -> list[Contender]:
@@ -121,7 +122,7 @@ class Panel:
             ax.plot(
                 x[shown],
                 np.maximum(curve.mean[shown], 0.5 * floor),
-                label=contender.label,
+                label=contender.legend or contender.label,
                 color=colour,
                 linestyle="--" if contender.dashed else "-",
                 linewidth=1.6,
@@ -163,7 +164,7 @@ class RaceFigure(Exhibit):
                 ax.set_visible(False)
             for panel, ax in zip(row, line):
                 record = panel.draw(ledger, ax)
-                ax.set_title(describe(record), fontsize=9)
+                ax.set_title(describe(record) + panel.remark, fontsize=9)
                 handles, names = ax.get_legend_handles_labels()
                 labels |= dict(zip(names, handles))
         figure.suptitle(self.title, fontsize=11)

@@ -34,7 +34,7 @@ def _quartz(kind: str, pace: int) -> Contender:
     label = f"Quartz-{kind}" + ("" if pace == 1 else f" {pace}θ")
     method, style = {"U": ("quartz-u", 2), "IP": ("quartz-ip", 3)}[kind]
     step = Quartz("I", multiplier=float(pace))
-    return Contender.named(label, method, style, step=step, dashed=True)
+    return Contender.named(label, method, style, step=step, dashed=True, legend=f"Quartz-{kind}")
 
 
 QUARTZ = {(kind, pace): _quartz(kind, pace) for pace in PACES for kind in ("U", "IP")}
@@ -149,8 +149,9 @@ class Theory(Exhibit):
             ]
             contours(ax, (sides, sides, np.array(values)))
             # cτ = √n: up to here the speed-up is linear whatever the data.
-            ax.plot(sides, self.n**0.5 / sides, color="black", linestyle="--", linewidth=1)
-            ax.set_ylim(1, sides[-1])
+            ends = np.array([0.0, 9.0])
+            ax.plot(ends, np.log2(self.n) / 2.0 - ends, color="black", linestyle="--", linewidth=1)
+            ax.set_ylim(ends)
             ax.set_title(f"ω = {omega:,}, λ = 0.001; dashed: cτ = √n", fontsize=9)
 
 
@@ -164,6 +165,7 @@ def exhibits(quick: bool) -> list[Exhibit]:
                 "gap",
                 only=(PROX.label, IPROX.label, QUARTZ["U", pace].label, QUARTZ["IP", pace].label),
                 floor=floor,
+                remark="" if pace == 1 else f", {pace}θ",
             )
             for data in SERIAL
         )

@@ -142,12 +142,12 @@ def _table(samplings: Sequence[Distributed], values: Floats) -> tuple[Any, Any, 
 def contours(ax: Any, table: tuple[Any, Any, Floats]) -> None:
     """Lines of equal speed-up, at the powers of two, on logarithmic axes."""
     parts, taus, values = table
-    highest = int(np.floor(np.log2(np.nanmax(values))))
-    levels = 2.0 ** np.arange(0, highest + 1)
-    masked = np.ma.masked_invalid(values)  # type: ignore[no-untyped-call]
-    lines = ax.contour(taus, parts, masked, levels=levels, cmap="viridis", linewidths=1.5)
-    ax.clabel(lines, fmt="%g", fontsize=8)
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log", base=2)
+    # All in logarithms: between the points of the grid contours are straight in these.
+    x, y, z = np.log2(taus), np.log2(parts), np.ma.masked_invalid(np.log2(values))
+    levels = np.arange(np.floor(np.nanmin(z)) + 1.0, np.ceil(np.nanmax(z)))
+    lines = ax.contour(x, y, z, levels=levels, cmap="viridis", linewidths=1.5)
+    ax.clabel(lines, fmt=lambda level: f"{2.0**level:g}", fontsize=8, colors="black")
+    for axis, places in ((ax.xaxis, x), (ax.yaxis, y)):
+        axis.set_ticks(places, [f"{2.0**place:g}" for place in places], fontsize=8)
     ax.set_xlabel("τ (samples of a part)")
     ax.set_ylabel("c (parts)")

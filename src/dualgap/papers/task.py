@@ -42,6 +42,7 @@ class Contender:
     sampling: Any
     style: int = 0
     dashed: bool = False
+    legend: str = ""  # where several share a line of the legend
 
     @classmethod
     def named(cls, label: str, method: str, style: int, **changes: Any) -> Contender:
