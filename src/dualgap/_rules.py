@@ -189,6 +189,24 @@ def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
 
 
 @generic
+def level(look: Any, x: Any, v: Any) -> float:
+    """What ``residue`` and ``part`` have to know of the whole state."""
+    raise TypeError
+
+
+@generic
+def residue(look: Any, i: int, x: float, g: float, level: float) -> float:
+    """κ_i, where g = A_i·F'(v)."""
+    raise TypeError
+
+
+@generic
+def part(look: Any, i: int, x: float, g: float, level: float) -> float:
+    """Γ_i: the coordinate's part of the gap."""
+    raise TypeError
+
+
+@generic
 def step_into(separable: Any, i: int, x: Any, g: Any, q: float, out: Any) -> None:
     """The same for a block of coordinates: out = argmin g·s + (q/2)‖s − x‖² + G_i(s)."""
     raise TypeError

@@ -13,7 +13,7 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.problem import Problem
-from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights
+from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
 from dualgap.solution import History, Status
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
@@ -214,17 +214,45 @@ class Loop:
     def _steps(self) -> None:
         """An epoch in which every update looks at all coordinates first."""
         pair, certificate = self.pair, self.certificate
-        for step in range(self.run.size):
-            if step:
-                pair = self.run.pair()
-                certificate = evaluate(self.problem, pair)
-            self.weights = self._weigh(pair, certificate)
-            if not self.weights.any():
-                self._give_up()
+        many = self._many_steps()
+        left = self.run.size
+        while self._step(pair, certificate):
+            left -= 1
+            if many is not None:
+                left = self._steps_ahead(many, left)
+            if left == 0 or self._out_of_time():
                 break
-            self._advance(checked_draw(self.sampling, self.weights, 1, self.rng))
-            if self._out_of_time():
+            pair = self.run.pair()
+            certificate = evaluate(self.problem, pair)
+
+    def _step(self, pair: Pair, certificate: Certificate) -> bool:
+        """Look at everything, then update one coordinate, if there is one to update."""
+        self.weights = self._weigh(pair, certificate)
+        if not self.weights.any():
+            self._give_up()
+            return False
+        self._advance(checked_draw(self.sampling, self.weights, 1, self.rng))
+        return True
+
+    def _many_steps(self) -> Any:
+        """Such steps without a way back to Python after each, if run and sampling have them."""
+        if not hasattr(self.run, "adaptive"):
+            return None
+        rule = step_rule(self.sampling, self.run.scores(self.pair, self.certificate))
+        return None if rule is None else self.run.adaptive(rule)
+
+    def _steps_ahead(self, many: Any, left: int) -> int:
+        """Make such steps; returns how many are left when time is out or no rule says how."""
+        block = max(1, int(_BLOCK / many.entries))
+        while left and not self._out_of_time():
+            wanted = min(left, block)
+            order, moved, operations = many.advance(self.rng.random(wanted))
+            left -= len(order)
+            self.looks += len(order)
+            self._count(Sets(order), moved, operations + self.run.size * len(order))
+            if len(order) < wanted:
                 break
+        return left
 
     def _give_up(self) -> None:
         """Every coordinate is optimal as far as the sampling can see."""
@@ -237,7 +265,9 @@ class Loop:
         return checked_weights(self.sampling, self.run.scores(pair, certificate))
 
     def _advance(self, sets: Sets) -> None:
-        moved, operations, *worth = self.run.advance(sets.order, sets.offsets)
+        self._count(sets, *self.run.advance(sets.order, sets.offsets))
+
+    def _count(self, sets: Sets, moved: int, operations: int, *worth: Any) -> None:
         self.updates += worth[0] if worth else len(sets.order)
         self.iterations += len(sets.order if sets.offsets is None else sets.offsets[1:])
         self.operations += operations

@@ -20,7 +20,7 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
     """out_i = A_i · vector, for each of K."""
     rows, places = matrix.shape
     if len(vector) == places:
-        _gather(matrix, vector, out)
+        gather_scalars(matrix, vector, out)
     else:
         _gather_blocks(matrix, rows, vector, out)
 
@@ -35,7 +35,7 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
 
 
 @kernel
-def _gather(matrix: Any, vector: Any, out: Any) -> None:
+def gather_scalars(matrix: Any, vector: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)

@@ -40,6 +40,8 @@ class Logistic(NamedTuple):
         return y * clip(y * a, 0.0, 1.0)
 
     def dual_step(self, a, z, q, y):
+        if q == 0.0:
+            return y * sigmoid(-y * z)
         # With b = σ(s) the optimality condition is f(s) = s + q·σ(s) − r = 0, r = q·b₀ − yz, which
         # keeps b accurate when it is close to 0 or to 1. f is convex and increasing for s < 0,
         # concave for s > 0: on the root's side of 0, Newton's method cannot fail.

@@ -6,7 +6,7 @@ from dualgap.samplings import eso
 from dualgap.samplings.ada_uniform import AdaUniform
 from dualgap.samplings.adaptive import Adaptive
 from dualgap.samplings.arbitrary import Arbitrary
-from dualgap.samplings.base import Sampling, Sets, SetSampling
+from dualgap.samplings.base import Sampling, Sets, SetSampling, StepRule
 from dualgap.samplings.custom import Custom
 from dualgap.samplings.distributed import Distributed
 from dualgap.samplings.full import Full
@@ -57,6 +57,7 @@ __all__ = [
     "Scores",
     "SetSampling",
     "Sets",
+    "StepRule",
     "SupportSet",
     "TauNice",
     "Uniform",

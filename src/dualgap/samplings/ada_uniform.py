@@ -8,7 +8,7 @@ import numpy as np
 
 from dualgap._validate import Floats, number
 from dualgap.samplings.adaptive import Adaptive
-from dualgap.samplings.base import Refresh, Sampling
+from dualgap.samplings.base import Refresh, Sampling, StepRule
 from dualgap.samplings.support_set import SupportSet
 from dualgap.scores import Scores
 
@@ -30,3 +30,6 @@ class AdaUniform(Sampling):
         if adaptive.sum() > 0.0:
             mixed += (1.0 - self.sigma) * adaptive / adaptive.sum()
         return np.asarray(mixed)
+
+    def step_rule(self, scores: Scores) -> StepRule:
+        return StepRule(False, np.sqrt(scores.curvature), float(self.sigma))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.samplings.base import Refresh, Sampling
+from dualgap.samplings.base import Refresh, Sampling, StepRule
 from dualgap.scores import Scores
 
 
@@ -19,3 +19,6 @@ class Adaptive(Sampling):
 
     def weights(self, scores: Scores) -> Floats:
         return np.asarray(scores.residue * np.sqrt(scores.curvature))
+
+    def step_rule(self, scores: Scores) -> StepRule:
+        return StepRule(False, np.sqrt(scores.curvature), 0.0)

@@ -22,6 +22,17 @@ from dualgap.scores import Scores
 Refresh = Literal["never", "epoch", "step"]
 
 
+class StepRule(NamedTuple):
+    """Weights (1 − even)·factor_i·s_i/Σ factor·s + even·[s_i ≠ 0]/m, m the number of s_i ≠ 0.
+
+    The score s_i is the part of the gap where ``by_gap``, else the residue.
+    """
+
+    by_gap: bool
+    factor: Floats
+    even: float
+
+
 class Sampling(ABC):
     """A rule for which coordinates to update."""
 
@@ -48,6 +59,11 @@ class Sampling(ABC):
             found = np.searchsorted(total, total[-1] * rng.random(1), side="right")
             return np.minimum(found, np.flatnonzero(weights)[-1])  # rounding may pass the end
         return draw_alias(weights, rng.random(count), rng.random(count))
+
+    def step_rule(self, scores: Scores) -> StepRule | None:
+        """What ``weights`` does, if it has this form, from scores whose curvature and strength are
+        those of the run: with ``refresh`` "step" the loop then makes many steps in one call."""
+        return None
 
     def marginals(self, weights: Floats) -> Floats:
         """p_i, the probability that a draw visits coordinate i."""
@@ -110,6 +126,15 @@ class Sets(NamedTuple):
             order = self.order[begin : self.offsets[last]]
             yield Sets(order, self.offsets[first : last + 1] - begin)
             first = last
+
+
+def step_rule(sampling: Sampling, scores: Scores) -> StepRule | None:
+    """The rule of a sampling that neither weighs nor draws in a way of its own."""
+    kind = type(sampling)
+    owner: Any = next(cls for cls in kind.__mro__ if "step_rule" in vars(cls))
+    if kind.weights is not owner.weights or kind.draw is not Sampling.draw:
+        return None
+    return sampling.step_rule(scores)
 
 
 def checked_draw(sampling: Sampling, weights: Floats, count: int, rng: np.random.Generator) -> Sets:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats, number
-from dualgap.samplings.base import Refresh, Sampling
+from dualgap.samplings.base import Refresh, Sampling, StepRule
 from dualgap.samplings.sum_tree import draw_decaying
 from dualgap.scores import Scores
 
@@ -24,6 +24,9 @@ class AdaGap(Sampling):
 
     def weights(self, scores: Scores) -> Floats:
         return scores.gap
+
+    def step_rule(self, scores: Scores) -> StepRule:
+        return StepRule(True, np.ones_like(scores.gap), 0.0)
 
 
 @dataclass(frozen=True)

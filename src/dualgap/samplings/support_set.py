@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.samplings.base import Refresh, Sampling
+from dualgap.samplings.base import Refresh, Sampling, StepRule
 from dualgap.scores import Scores
 
 
@@ -19,3 +19,6 @@ class SupportSet(Sampling):
 
     def weights(self, scores: Scores) -> Floats:
         return np.asarray(scores.residue != 0.0, dtype=np.float64)
+
+    def step_rule(self, scores: Scores) -> StepRule:
+        return StepRule(False, np.zeros_like(scores.curvature), 1.0)

@@ -3,7 +3,7 @@
     g_k = Σ_j x_ij w_jk;  a_i ← argmin_s g·s + (q_i/2)‖s − a_i‖² + G_i(s);  u_j += scale_i x_ij Δ_i
 
 With A_i = x_i ⊗ I (Qu et al. 2014) the curvature is the same in every class, so the step is that of
-``coordinate.epoch`` with a vector rule, and a row is read once for all classes.
+``epoch.epoch`` with a vector rule, and a row is read once for all classes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dualgap._prefetch import prefetch
 from dualgap._rules import announce, entry, expect, fetch, gradient, place, span, step_into
 from dualgap._scalar import EPS
 
-_AHEAD = 4  # as in coordinate.py
+_AHEAD = 4  # as in epoch.py
 
 
 @kernel

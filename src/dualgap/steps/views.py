@@ -11,6 +11,7 @@ to start, which pair of points its state stands for, and how far each coordinate
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
@@ -18,14 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._compile import kernel
 from dualgap._prefetch import prefetch
-from dualgap._rules import conj_slope, curvature, dual_step, dual_step_into, prox, slope, value
-from dualgap._validate import LARGEST, Floats
+from dualgap._rules import conj_slope, curvature, dual_step, dual_step_into, prox, slope
+from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
+from dualgap.linalg.storage import Matrix
 from dualgap.problem import Problem
 from dualgap.scores import Scores
+from dualgap.steps.looks import FeatureLook, SampleLook, feature_scores
 from dualgap.steps.start import dual_start
 
 
@@ -94,7 +96,7 @@ class PenaltyTerms(NamedTuple):
 
 
 @dataclass
-class View:
+class View(ABC):
     """A problem seen through one kind of coordinates, with the state x and v of a run.
 
     For block losses x and v are flat, with K entries for each sample and each feature.
@@ -112,6 +114,21 @@ class View:
     @property
     def size(self) -> int:
         return len(self.q)
+
+    @property
+    @abstractmethod
+    def look(self) -> Any:
+        """The scores of one coordinate, as rules."""
+
+    @property
+    @abstractmethod
+    def across(self) -> Matrix:
+        """The matrix by places: which coordinates have an entry there."""
+
+    @property
+    @abstractmethod
+    def place_counts(self) -> Floats:
+        """How many they are."""
 
     def refresh(self) -> None:
         """Recompute v from x, so that rounding errors of the updates cannot add up."""
@@ -160,6 +177,18 @@ class DualView(View):
         strength = problem.c * problem.loss.gamma
         return Scores(residue, certificate.sample_parts, problem.c * self.q, strength, limit)
 
+    @property
+    def look(self) -> SampleLook:
+        return SampleLook(self.problem.loss, self.problem.y, self.problem.c)
+
+    @property
+    def across(self) -> Matrix:
+        return self.problem.columns
+
+    @property
+    def place_counts(self) -> Floats:
+        return self.problem.column_counts
+
 
 class PrimalView(View):
     """Features as coordinates."""
@@ -191,37 +220,33 @@ class PrimalView(View):
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
-        limit = self._limits(pair, certificate)
-        residue, gap = np.empty((2, self.size))
-        origin = problem.features.origin
-        _feature_scores(problem.penalty, problem.lam, pair.w, pair.u, origin, limit, residue, gap)
+        limit, residue, gap = np.empty((3, self.size))
+        feature_scores(self.look, certificate.primal, pair.w, pair.u, limit, residue, gap)
         strength = problem.lam * problem.features.strength
         bound = np.where(np.isfinite(self.q), self.q, problem.column_squares)
-        return Scores(residue, gap, bound, strength, limit + np.abs(origin))
+        return Scores(residue, gap, bound, strength, limit + np.abs(problem.features.origin))
 
-    def _limits(self, pair: Pair, certificate: Certificate) -> Floats:
-        """B_j ≥ |w_j* − o_j|, o_j the penalty's own choice: "Lipschitzing" (Perekrestenko et al.
-        2017, section 4.1).
+    @property
+    def look(self) -> FeatureLook:
+        problem = self.problem
+        return FeatureLook(
+            problem.loss,
+            problem.y,
+            problem.c,
+            problem.penalty,
+            problem.lam,
+            problem.features,
+            problem.column_squares,
+            problem.least,
+        )
 
-        P(w*) ≤ P(w) leaves g_j(w_j*) − g_j(o_j) ≤ (P(w) − Σ inf φ)/λ − g(o) =: level. Where g_j
-        grows like r|w_j| that is B_j = level/r; where it is μ-strongly convex, B_j = √(2·level/μ).
-        """
-        problem, facts = self.problem, self.problem.features
-        level = min(max(certificate.primal - problem.least, 0.0) / problem.lam, LARGEST)
-        growth = np.minimum(facts.high, -facts.low)
-        limit = np.full(self.size, inf)
-        linear = (growth > 0.0) & np.isfinite(growth)
-        limit[linear] = level / growth[linear]
-        convex = facts.strength > 0.0
-        limit[convex] = np.minimum(limit[convex], np.sqrt(2.0 * level / facts.strength[convex]))
-        _widen(problem.penalty, facts.origin, level, limit)
-        limit = np.minimum(limit, facts.reach + np.abs(facts.origin))
-        # An unpenalised feature has no such bound; the length of a gradient step stands in.
-        away = np.abs(pair.w - facts.origin)
-        free = np.isinf(limit) & (problem.column_squares > 0.0)
-        step = np.abs(pair.u[free]) * problem.lam / problem.column_squares[free]
-        limit[free] = away[free] + step
-        return np.asarray(np.maximum(limit, away))
+    @property
+    def across(self) -> Matrix:
+        return self.problem.rows
+
+    @property
+    def place_counts(self) -> Floats:
+        return self.problem.row_counts
 
 
 def _refuse_overflow(q: Floats) -> None:
@@ -229,28 +254,3 @@ def _refuse_overflow(q: Floats) -> None:
         raise ValueError(
             "lam is so small for data of this size that curvatures overflow: rescale X"
         )
-
-
-@kernel
-def _widen(penalty: Any, origin: Any, level: float, limit: Any) -> None:
-    """Double each finite limit until the penalty has risen by ``level`` on both sides."""
-    for j in range(len(limit)):
-        lowest = value(penalty, origin[j], j)
-        for _ in range(60):
-            left = value(penalty, origin[j] - limit[j], j)
-            right = value(penalty, origin[j] + limit[j], j)
-            if limit[j] == inf or min(left, right) - lowest >= 0.999 * level:
-                break
-            limit[j] *= 2.0
-
-
-@kernel
-def _feature_scores(
-    penalty: Any, lam: float, w: Any, u: Any, origin: Any, limit: Any, residue: Any, gap: Any
-) -> None:
-    for j in range(len(w)):
-        low, high = origin[j] - limit[j], origin[j] + limit[j]
-        best = min(max(conj_slope(penalty, u[j], w[j], j), low), high)
-        residue[j] = abs(w[j] - best)
-        part = value(penalty, w[j], j) - value(penalty, best, j) + u[j] * (best - w[j])
-        gap[j] = max(lam * part, 0.0)
