@@ -95,3 +95,24 @@ def test_zero_rows_are_settled_at_the_start():
 def test_bad_view_is_named():
     with pytest.raises(ValueError, match="view"):
         Coordinate("sideways")
+
+
+@pytest.mark.parametrize(("loss", "penalty"), [("squared", "l1"), ("hinge", "l2")])
+def test_a_coordinate_that_was_just_minimised_has_no_residue(loss, penalty):
+    """At a kink, rounding errors must not pass for the whole width of the subdifferential."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 20))
+    y = np.sign(X[:, 0] + rng.standard_normal(60))
+    view = "primal" if penalty == "l1" else "dual"
+    problem = dg.Problem(X, y, loss, penalty, 0.05)
+    run = Coordinate(view).start(problem, Start())
+    for _ in range(5):
+        run.advance(rng.permutation(run.size))
+    inner = 0
+    for i in range(run.size):
+        run.advance(np.array([i]))
+        pair = run.pair()
+        score = run.scores(pair, evaluate(problem, pair)).residue[i]
+        assert score <= 1e-9
+        inner += 0.0 < abs(run.view.x[i]) < (np.inf if view == "primal" else 1.0)
+    assert inner > 3  # at the kink, where the residue could have been anything

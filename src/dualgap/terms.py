@@ -18,7 +18,6 @@ from dualgap._rules import (
     conj_slope,
     curvature,
     domain,
-    dual_step,
     project,
     prox,
     slope,
@@ -112,13 +111,6 @@ def _projections(loss: Any, y: Any, a: Any, out: Any) -> None:
         out[i] = project(loss, a[i], y[i])
 
 
-@kernel
-def _residues(loss: Any, y: Any, c: Any, z: Any, a: Any, out: Any) -> None:
-    """out = how far ``a`` is from −φ'(z)."""
-    for i in range(len(y)):
-        out[i] = abs(dual_step(loss, a[i], z[i], 0.0, y[i]) - a[i]) if c[i] > 0.0 else 0.0
-
-
 def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel for the kind of loss that it is called with."""
 
@@ -131,7 +123,6 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
 sample_terms = _either(_sample_terms, block_terms.sample_terms)
 slopes = _either(_slopes, block_terms.slopes)
 projections = _either(_projections, block_terms.projections)
-residues = _either(_residues, block_terms.residues)
 
 
 @kernel

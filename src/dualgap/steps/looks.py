@@ -9,8 +9,13 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from dualgap._compile import helper, kernel
-from dualgap._rules import conj, conj_slope, dual_step, value
+from dualgap._rules import conj, conj_slope, dual_step, residue, value
 from dualgap._validate import LARGEST
+
+
+# At a kink the maximiser is an interval, and rounding errors of g decide which end of it is seen:
+# what is optimal for some g this close (relative to 1 or |g|) is optimal.
+BLUR = 1e-12
 
 
 class SampleLook(NamedTuple):
@@ -19,13 +24,20 @@ class SampleLook(NamedTuple):
     loss: Any
     y: Any
     c: Any
+    blur: float  # 0 for a loss without kinks
 
     def level(self, x, v):
         return 0.0
 
     def residue(self, i, x, g, level):
-        nearest = dual_step(self.loss, x, g, 0.0, self.y[i])
-        return abs(nearest - x) if self.c[i] > 0.0 else 0.0
+        if self.c[i] == 0.0:
+            return 0.0
+        if self.blur == 0.0:
+            return abs(dual_step(self.loss, x, g, 0.0, self.y[i]) - x)
+        about = self.blur * max(1.0, abs(g))
+        low = dual_step(self.loss, x, g + about, 0.0, self.y[i])
+        high = dual_step(self.loss, x, g - about, 0.0, self.y[i])
+        return max(low - x, x - high, 0.0)
 
     def part(self, i, x, g, level):
         if self.c[i] == 0.0:
@@ -113,9 +125,12 @@ def _widened(penalty: Any, j: int, origin: float, bound: float, level: float) ->
 
 @helper
 def best(look: Any, j: int, w: float, u: float, bound: float) -> float:
-    """The maximiser of u·w − g_j(w) within the bound."""
+    """The maximiser of u·w − g_j(w) within the bound, the nearest one if there are several."""
     origin = look.facts.origin[j]
-    return min(max(conj_slope(look.penalty, u, w, j), origin - bound), origin + bound)
+    about = BLUR * max(1.0, abs(u))
+    low = conj_slope(look.penalty, u - about, w, j)
+    high = conj_slope(look.penalty, u + about, w, j)
+    return min(max(min(max(w, low), high), origin - bound), origin + bound)
 
 
 @helper
@@ -123,6 +138,12 @@ def part_beyond(look: Any, j: int, w: float, u: float, goal: float) -> float:
     """The feature's part of the gap, where ``goal`` is the best that it could do."""
     part = value(look.penalty, w, j) - value(look.penalty, goal, j) + u * (goal - w)
     return max(look.lam * part, 0.0)
+
+
+@kernel
+def sample_residues(look: Any, z: Any, a: Any, out: Any) -> None:
+    for i in range(len(z)):
+        out[i] = residue(look, i, a[i], z[i], 0.0)
 
 
 @kernel

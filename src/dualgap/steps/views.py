@@ -22,12 +22,13 @@ from dualgap import terms
 from dualgap._prefetch import prefetch
 from dualgap._rules import conj_slope, curvature, dual_step, dual_step_into, prox, slope
 from dualgap._validate import Floats
+from dualgap.block_terms import residues as block_residues
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
 from dualgap.linalg.storage import Matrix
 from dualgap.problem import Problem
 from dualgap.scores import Scores
-from dualgap.steps.looks import FeatureLook, SampleLook, feature_scores
+from dualgap.steps.looks import BLUR, FeatureLook, SampleLook, feature_scores, sample_residues
 from dualgap.steps.start import dual_start
 
 
@@ -172,14 +173,18 @@ class DualView(View):
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
         residue = np.empty(self.size)
-        terms.residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
+        if problem.width == 1:
+            sample_residues(self.look, pair.z, pair.a, residue)
+        else:
+            block_residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
         limit = np.full(self.size, float(problem.loss.lipschitz))
         strength = problem.c * problem.loss.gamma
         return Scores(residue, certificate.sample_parts, problem.c * self.q, strength, limit)
 
     @property
     def look(self) -> SampleLook:
-        return SampleLook(self.problem.loss, self.problem.y, self.problem.c)
+        blur = BLUR if self.problem.loss.gamma == 0.0 else 0.0
+        return SampleLook(self.problem.loss, self.problem.y, self.problem.c, blur)
 
     @property
     def across(self) -> Matrix:
