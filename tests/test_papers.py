@@ -201,7 +201,9 @@ def test_data_that_cannot_be_had_is_replaced_and_said_to_be(tmp_path, monkeypatc
     monkeypatch.setattr("dualgap.datasets.fetch.PAUSE", 0.0)
     with (tmp_path / "log.txt").open("w+") as log:
         console = Console(file=log, width=200)
-        reproduce(small_paper(Task("ionosphere", "smoothed-hinge", "1/n")), tmp_path, console=console)
+        reproduce(
+            small_paper(Task("ionosphere", "smoothed-hinge", "1/n")), tmp_path, console=console
+        )
         log.seek(0)
         said = log.read()
     assert "could not be downloaded" in said
@@ -277,7 +279,23 @@ def test_each_paper_has_all_of_its_figures_and_claims(quick):
         "qu2014": ["1", "2", "3", "4", "5"],
     }
     claims = [claim.id for p in papers.every() for claim in p.claims(quick)]
-    assert claims == "C1 C2 C3 C4 Z1 Z2 Z3 Z4 P1 P2 P3 Q1 Q2 Q3 Q4".split()
+    assert claims == [
+        "C1",
+        "C2",
+        "C3",
+        "C4",
+        "Z1",
+        "Z2",
+        "Z3",
+        "Z4",
+        "P1",
+        "P2",
+        "P3",
+        "Q1",
+        "Q2",
+        "Q3",
+        "Q4",
+    ]
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -97,9 +97,7 @@ def _reproduce(
     import matplotlib  # noqa: F401 - better now than after an hour of runs
 
     for paper in chosen:
-        written = work.reproduce(
-            paper, out, figure=figure, quick=quick, jobs=jobs, console=console
-        )
+        written = work.reproduce(paper, out, figure=figure, quick=quick, jobs=jobs, console=console)
         for path in written:
             console.print(f"wrote {path}", soft_wrap=True, highlight=False)
 

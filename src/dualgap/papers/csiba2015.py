@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
+from typing import Literal
 
 from dualgap.papers.costs import Costs, exponent
 from dualgap.papers.curves import needed, within_reach
@@ -26,6 +28,7 @@ PLUS_2 = Contender.named("AdaSDCA+ II", "adasdca+ii", 3)
 ADA = Contender.named("AdaSDCA", "adasdca", 4)
 PRACTICAL = (SDCA, IPROX, PLUS_1, PLUS_2)
 CONSTANTS = (2, 10, 50)
+OPTIONS: tuple[Literal["I", "II"], ...] = ("I", "II")
 WITH_M = tuple(
     Contender.named(
         f"{option}, m = {m}",
@@ -34,7 +37,7 @@ WITH_M = tuple(
         sampling=ResidueDecay(float(m), option),
         dashed=option == "II",
     )
-    for style, (option, m) in enumerate((o, m) for o in ("I", "II") for m in CONSTANTS)
+    for style, (option, m) in enumerate(product(OPTIONS, CONSTANTS))
 )
 
 DATA = ("w8a", "dorothea", "mushrooms", "cov1", "ijcnn1")
@@ -150,9 +153,8 @@ def _judge_exact(ledger: Ledger, quick: bool) -> list[Verdict]:
         epochs = {label: _epochs(records, level) for label, records in results.items()}
         own = epochs.pop(ADA.label)
         rival = min(epochs, key=lambda label: epochs[label])
-        words = (
-            f"{own:.3g} n iterations to a gap of {level:.1e}; "
-            + ", ".join(f"{label} {value:.3g} n" for label, value in epochs.items())
+        words = f"{own:.3g} n iterations to a gap of {level:.1e}; " + ", ".join(
+            f"{label} {value:.3g} n" for label, value in epochs.items()
         )
         name = results[ADA.label][0].name
         verdicts.append(Verdict("C1", name, own <= epochs[rival], own, epochs[rival], words))
@@ -185,7 +187,7 @@ def _judge_constants(ledger: Ledger, quick: bool) -> list[Verdict]:
     for loss, data in BY_M:
         results = constants(data, loss, quick).results(ledger)
         level = within_reach(list(results.values()), QUICK_GAP if quick else GAP)
-        for option in ("I", "II"):
+        for option in OPTIONS:
             of = {m: results[f"{option}, m = {m}"] for m in CONSTANTS}
             name = f"{of[2][0].name}, {loss.replace('-', ' ')}, option {option}"
             epochs[name] = {f"{m}": _epochs(records, level) for m, records in of.items()}
@@ -199,9 +201,7 @@ def _judge_constants(ledger: Ledger, quick: bool) -> list[Verdict]:
         won += best == favourite
         words = ", ".join(f"m = {m}: {value:.3g} n" for m, value in cost.items())
         words += f"; best on the whole is m = {favourite}, here m = {best}"
-        verdicts.append(
-            Verdict("C3", name, best != favourite, cost[favourite], cost[best], words)
-        )
+        verdicts.append(Verdict("C3", name, best != favourite, cost[favourite], cost[best], words))
     words = f"m = {favourite} is best in {won} of {len(epochs)} cases (a clear winner: 75 %)"
     verdicts.append(Verdict("C3", "all", won < 0.75 * len(epochs), won, len(epochs), words))
     return verdicts

@@ -56,14 +56,18 @@ def average(records: Sequence[Record], x: str, y: str, best: Optimum | None = No
             for place, record in zip(places, records)
         ]
     )
-    return Curve(grid, np.exp(logs.mean(axis=0)), np.exp(logs.min(axis=0)), np.exp(logs.max(axis=0)))
+    return Curve(
+        grid, np.exp(logs.mean(axis=0)), np.exp(logs.min(axis=0)), np.exp(logs.max(axis=0))
+    )
 
 
 def needed(
     records: Sequence[Record], x: str, level: float, y: str = "gap", best: Optimum | None = None
 ) -> float:
     """Mean ``x`` at which runs reach a level; infinite if one of them does not."""
-    return float(np.mean([_reached(record[x], values(record, y, best), level) for record in records]))
+    return float(
+        np.mean([_reached(record[x], values(record, y, best), level) for record in records])
+    )
 
 
 def _reached(x: Floats, y: Floats, level: float) -> float:

@@ -39,7 +39,9 @@ class Exhibit(ABC):
     @property
     def file_stem(self) -> str:
         """The name of the file, without its ending."""
-        kind, number = ("table", self.number[1:]) if self.number[0] == "T" else ("figure", self.number)
+        kind, number = (
+            ("table", self.number[1:]) if self.number[0] == "T" else ("figure", self.number)
+        )
         return f"{kind}-{number.zfill(2)}"
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Data constructed for a claim that no real set isolates. The name says how: "made:kind:numbers"."""
+"""Data constructed for a claim that no real set isolates. Names tell how: "made:kind:numbers"."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def unequal(n: int, d: int, largest: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    X[:: 100] *= largest
+    X[::100] *= largest
     return sp.csr_matrix(X), _labels(X, rng)
 
 

@@ -85,6 +85,7 @@ def notices(ledger: Ledger, runs: Sequence[Run]) -> list[str]:
     lines = {
         f"[bold]{r.name}[/]: {'SYNTHETIC, not the real data: ' if r.synthetic else ''}{r.source}"
         for r in records
+        if not made.is_made(r.spec["data"])
     }
     return sorted(lines)
 

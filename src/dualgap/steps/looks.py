@@ -12,7 +12,6 @@ from dualgap._compile import helper, kernel
 from dualgap._rules import conj, conj_slope, dual_step, residue, value
 from dualgap._validate import LARGEST
 
-
 # At a kink the maximiser is an interval, and rounding errors of g decide which end of it is seen:
 # what is optimal for some g this close (relative to 1 or |g|) is optimal.
 BLUR = 1e-12
