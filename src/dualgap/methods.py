@@ -22,6 +22,7 @@ from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.lbfgs import LBFGS
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
+from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 
@@ -215,6 +216,12 @@ METHODS: dict[str, Method] = {
         SAG("sag"),
         samplings.Full(),
         "scikit-learn's stochastic average gradient",
+        "Le Roux, Schmidt, Bach 2012",
+    ),
+    "sag-smooth": Method(
+        AverageGradient(),
+        samplings.Uniform(),
+        "stochastic average gradient for any smooth loss with L2",
         "Le Roux, Schmidt, Bach 2012",
     ),
     "saga": Method(

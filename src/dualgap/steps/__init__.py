@@ -10,6 +10,7 @@ from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.lbfgs import LBFGS
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
+from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 
@@ -20,6 +21,7 @@ __all__ = [
     "SAG",
     "SPDC",
     "AccProxSDCA",
+    "AverageGradient",
     "Coordinate",
     "DisDCA",
     "FullGradient",
