@@ -95,8 +95,8 @@ class Panel:
     y: str
     only: tuple[str, ...] = ()
     floor: float = 0.0
-    # The x-axis ends where this contender does, times a factor.
-    reach: tuple[str, float] | None = None
+    # Where the x-axis ends: at a place, or where a contender does, times a factor.
+    reach: float | tuple[str, float] | None = None
     remark: str = ""
 
     @property
@@ -108,7 +108,7 @@ class Panel:
         best = None if self.y == "gap" else self.race.best(ledger)
         doubt = 0.0 if best is None else 2.0 * max(best.primal - best.dual, 0.0)
         floor = max(self.floor, doubt, 1e-16)
-        top, right = 0.0, None
+        top, right = 0.0, self.reach if isinstance(self.reach, float) else None
         for contender in self.shown:
             records = ledger.all(self.race.of(contender))
             column = "epoch" if self.x == "passes" else self.x
@@ -119,7 +119,7 @@ class Panel:
             if not shown.all():  # one more point, so that the curve reaches the floor
                 shown[np.argmin(shown)] = True
             top = max(top, float(curve.mean[0]))
-            if self.reach is not None and contender.label == self.reach[0]:
+            if isinstance(self.reach, tuple) and contender.label == self.reach[0]:
                 right = self.reach[1] * float(x[-1])
             ax.plot(
                 x[shown],

@@ -67,6 +67,8 @@ class SpeedupFigure(Exhibit):
     def show(self, ledger: Ledger, folder: Path) -> list[Path]:
         figure, (axes,) = canvas(1, len(self.panels))
         for panel, ax in zip(self.panels, axes):
+            widest = [1, max(s.tau for speedup in panel for s in speedup.samplings)]
+            ax.plot(widest, widest, color="0.7", linestyle=":", zorder=0)
             for k, speedup in enumerate(panel):
                 taus = [sampling.tau for sampling in speedup.samplings]
                 grid = sorted({round(t) for t in np.geomspace(1.0, max(taus), 25)})
@@ -81,7 +83,6 @@ class SpeedupFigure(Exhibit):
                     linestyle="none",
                     label=f"λ = {record.lam:.1e}",
                 )
-            ax.plot(grid, grid, color="0.7", linestyle=":", zorder=0)
             ax.set_xscale("log", base=2)
             ax.set_yscale("log", base=2)
             ax.set_xlabel("τ")
