@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-every lint bench-kernels bench-speedup bench-small-lambda clean
+.PHONY: demo test test-every lint papers bench-kernels bench-speedup bench-small-lambda clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,11 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The experiments and the claims of the papers: up to two hours; goes on where it was broken off.
+papers: $(READY)
+	$(BIN)/dualgap reproduce all
+	$(BIN)/dualgap reproduce --check
 
 bench-kernels: $(READY)
 	$(BIN)/python benchmarks/startup.py

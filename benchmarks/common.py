@@ -1,4 +1,4 @@
-"""What the benchmarks share: tables, clocks, generated rows."""
+"""What the benchmarks share: tables and clocks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-
-import numpy as np
-import scipy.sparse as sp
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -34,14 +31,3 @@ def one_thread() -> AbstractContextManager[Any]:
     except ImportError:
         return nullcontext()
     return threadpool_limits(1, user_api="blas")
-
-
-def short_rows(n: int, d: int, entries: int) -> Any:
-    """A CSR matrix with ``entries`` entries in each row, at random places."""
-    rng = np.random.default_rng(0)
-    # One entry in each stretch of columns: sorted, and never two at the same place.
-    stretch = d // entries
-    places = rng.integers(stretch, size=(n, entries)) + stretch * np.arange(entries)
-    starts = np.arange(0, places.size + 1, entries, dtype=np.int32)
-    values = rng.standard_normal(places.size)
-    return sp.csr_matrix((values, places.ravel().astype(np.int32), starts), shape=(n, d))

@@ -19,10 +19,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from common import seconds, short_rows, table
+from common import seconds, table
 
 from dualgap import Problem
 from dualgap.methods import METHODS
+from dualgap.papers.made import short_rows
 from dualgap.penalties import ElasticNet
 from dualgap.steps.base import Setting
 from dualgap.steps.start import Start
@@ -44,10 +45,7 @@ REQUIRED = ("Quartz", "SPDC")
 
 
 def problem_of(n: int, d: int, penalty: Any) -> Problem:
-    X = short_rows(n, d, ENTRIES)
-    rng = np.random.default_rng(1)
-    y = np.where(X @ rng.standard_normal(d) + rng.standard_normal(n) > 0.0, 1.0, -1.0)
-    return Problem(X, y, "smoothed-hinge", penalty, 1.0 / n)
+    return Problem(*short_rows(n, d, ENTRIES), "smoothed-hinge", penalty, 1.0 / n)
 
 
 def epochs(problem: Problem, method: str) -> Callable[[], float]:
@@ -75,7 +73,7 @@ def touch_lines(indptr: Any, indices: Any, order: Any, cells: Any) -> None:
 
 def memory(n: int, d: int) -> Callable[[], float]:
     """The same rows without any arithmetic, and without asking for anything ahead of time."""
-    X, cells = short_rows(n, d, ENTRIES), np.zeros(4 * d)
+    X, cells = short_rows(n, d, ENTRIES)[0], np.zeros(4 * d)
     rng = np.random.default_rng(2)
 
     def epoch() -> float:

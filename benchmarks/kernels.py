@@ -6,13 +6,12 @@
    the ratio in the first epoch, "later" after some more; an update that does not move saves the
    second reading. "moved" is the share of the coordinates that move in the later epoch, "passes"
    the readings of a coordinate's entries per visit in the first.
-2. The cost of an epoch as n grows, with a fixed number of entries per row; time is fitted by
-   n^exponent. Rows fall out of the caches on the way, which every method pays for, so the time
-   relative to SDCA shows what a sampling adds.
-3. How many bytes an epoch reads, and how fast.
+2. How many bytes an epoch reads, and how fast.
+
+The cost of an epoch as n grows is table 1 of two papers: ``dualgap reproduce 000 --figure T1``.
 
 What is compared is timed in turn, many times, and the shortest times are compared: other programs
-can only add to a time. Ratios and exponents carry over to another machine, seconds do not; nothing
+can only add to a time. Ratios carry over to another machine, seconds do not; nothing
 here fails because a machine is slow or busy.
 
 The set is w8a; generated data stand in when it cannot be had (see ``dualgap.datasets.load``).
@@ -21,15 +20,15 @@ The set is w8a; generated data stand in when it cannot be had (see ``dualgap.dat
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from common import one_thread, short_rows, table
+from common import one_thread, table
 
-from dualgap import Problem, datasets, losses, penalties, solve
+from dualgap import Problem, datasets, losses, penalties
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.start import Start
 
@@ -37,20 +36,6 @@ REPEATS = 30
 LATER = 10  # epochs before the one that is shown as "later"
 SPARSE_LIMIT, DENSE_LIMIT = 6.0, 3.0
 SHAPES = ((20_000, 300), (5_000, 2_000), (100_000, 50))
-
-WIDTH, ROW_ENTRIES = 1_000, 20
-SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-EPOCHS, ROUNDS = 3, 2
-SHORT = 300_000  # smaller problems are measured more often: their times are the noisier ones
-METHODS = {
-    "sdca": "SDCA (uniform)",
-    "iprox-sdca": "IProx-SDCA (importance)",
-    "adasdca+": "AdaSDCA+ option I",
-    "adasdca+ii": "AdaSDCA+ option II",
-}
-STEP_SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
-STEP_SECONDS = 0.5
-LARGE = 10_000  # from here on the work of a step outweighs Python's fixed cost
 
 
 # --- data -----------------------------------------------------------------------------------------
@@ -60,14 +45,6 @@ def dense_data(shape: tuple[int, int], dtype: Any) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape, dtype=dtype)
     return X, np.where(X[:, 0] + rng.standard_normal(shape[0]) > 0.0, 1.0, -1.0)
-
-
-def ridge(n: int) -> Problem:
-    """Ridge regression with ``ROW_ENTRIES`` entries in each of n rows."""
-    rng = np.random.default_rng(1)
-    X = short_rows(n, WIDTH, ROW_ENTRIES)
-    y = X @ rng.standard_normal(WIDTH) + rng.standard_normal(n)
-    return Problem(X, y, "squared", "l2", lam=1.0 / n)
 
 
 # --- measuring ------------------------------------------------------------------------------------
@@ -152,14 +129,6 @@ def clock(action: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def exponent(sizes: Sequence[int], values: Any) -> float:
-    """The p of the least-squares fit values ∝ n^p."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
-
-
-# --- 1. coordinate steps against products ---------------------------------------------------------
-
-
 def sparse_cases(X: Any, y: Any) -> Iterator[tuple[str, Problem, str]]:
     for penalty in (penalties.L2(), penalties.ElasticNet(0.5)):
         for loss in (losses.Hinge(), losses.Squared(), losses.SmoothedHinge(), losses.Logistic()):
@@ -219,62 +188,8 @@ def met(result: Comparison, limit: float) -> str:
 # --- 2. the cost of an epoch as n grows -----------------------------------------------------------
 
 
-def epoch_seconds(problem: Problem) -> dict[str, float]:
-    """The best time of an epoch by each method, measured by the loop of ``solve`` itself."""
-    best = dict.fromkeys(METHODS, np.inf)
-    for _ in range(max(ROUNDS, SHORT // problem.n)):
-        for method in METHODS:
-            history = solve(problem, method, tol=0.0, max_epochs=1 + EPOCHS).history
-            # The first epoch also pays for the first weights and, once, for compiling.
-            best[method] = min(best[method], np.diff(history.seconds)[1:].min())
-    return best
-
-
-def show_growth() -> None:
-    print(f"2a. Time of an epoch on n x {WIDTH} sparse data with {ROW_ENTRIES} entries per row:")
-    print("    nanoseconds per entry, and the exponents p of time ∝ n^p, of")
-    print("    time / (nnz + n log2 n) ∝ n^p, and of time / time of SDCA ∝ n^p.\n")
-    measured = [epoch_seconds(ridge(n)) for n in SIZES]
-    sizes = np.array(SIZES)
-    uniform = np.array([times["sdca"] for times in measured])
-    rows = []
-    for method, name in METHODS.items():
-        spent = np.array([times[method] for times in measured])
-        nanoseconds = 1e9 * spent / (ROW_ENTRIES * sizes)
-        claim = sizes * (ROW_ENTRIES + np.log2(sizes))
-        fits = [exponent(SIZES, spent / scale) for scale in (1.0, claim, uniform)]
-        rows.append([name, *(f"{t:.1f}" for t in nanoseconds), *(f"{p:.2f}" for p in fits)])
-    columns = [f"n={n:.0e}".replace("e+0", "e") for n in SIZES]
-    table(("ns per entry", *columns, "time", "/(nnz+n log n)", "/SDCA"), rows)
-
-
-def step_seconds(problem: Problem) -> float:
-    """Mean time of a step that makes its weights anew, in the better of some runs."""
-    best = np.inf
-    for _ in range(ROUNDS):
-        run = solve(problem, "adasdca", tol=0.0, max_epochs=1, max_seconds=STEP_SECONDS)
-        best = min(best, run.history.seconds[-1] / run.history.updates[-1])
-    return float(best)
-
-
-def show_steps() -> None:
-    print("2b. AdaSDCA looks at all coordinates before each step: time of a step, and the exponent")
-    print(f"    of an epoch of n steps over all n and over n >= {LARGE}.\n")
-    step_seconds(ridge(STEP_SIZES[0]))  # compiles
-    sizes = np.array(STEP_SIZES)
-    spent = np.array([step_seconds(ridge(n)) for n in STEP_SIZES])
-    large = sizes >= LARGE
-    fits = [exponent(sizes, sizes * spent), exponent(sizes[large], (sizes * spent)[large])]
-    columns = [f"n={n:.0e}".replace("e+0", "e") for n in STEP_SIZES]
-    row = ["AdaSDCA", *(f"{1e3 * t:.2f}" for t in spent), *(f"{p:.2f}" for p in fits)]
-    table(("ms per step", *columns, "epoch, all n", "large n"), [row])
-
-
-# --- 3. bytes -------------------------------------------------------------------------------------
-
-
 def show_bytes(results: dict[str, Comparison]) -> None:
-    print("3.  Bytes read in an epoch = passes · entries · (bytes of a value + of an index), with")
+    print("2.  Bytes read in an epoch = passes · entries · (bytes of a value + of an index), with")
     print("    no indices in a dense array. The second pass of a visit finds its row in cache.\n")
     rows = []
     for name, result in results.items():
@@ -287,9 +202,6 @@ def show_bytes(results: dict[str, Comparison]) -> None:
 
 def main() -> None:
     sparse, dense = show_sparse(), show_dense()
-    with one_thread():
-        show_growth()
-        show_steps()
     show_bytes({name: result for name, result in (sparse | dense).items() if "Squared" in name})
 
 

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from common import table
 
 from dualgap import Problem, datasets, samplings, solve, theory
+from dualgap.papers.made import groups
 
 GAP = 1e-8
 LIMIT = 0.25
@@ -66,26 +66,6 @@ def show(problem: Problem, cases: Sequence[tuple[str, Any]], seeds: int) -> None
     table(("sets", "iterations", "measured", "theory", "ratio", "met"), rows)
 
 
-def separable(groups: int, rows: int, width: int, entries: int) -> tuple[Any, Any]:
-    """Normalised sparse data in groups of ``rows`` samples that share no feature."""
-    rng = np.random.default_rng(0)
-    n = groups * rows
-    places = np.argsort(rng.random((n, width)), axis=1)[:, :entries]
-    places += width * (np.arange(n)[:, None] // rows)
-    X = sp.csr_matrix(
-        (
-            rng.standard_normal(n * entries),
-            places.ravel(),
-            np.arange(0, n * entries + 1, entries),
-        ),
-        shape=(n, groups * width),
-    )
-    X.sort_indices()
-    X = sp.diags_array(1.0 / np.sqrt(X.multiply(X).sum(axis=1).A1)) @ X
-    scores = X @ rng.standard_normal(X.shape[1]) + 0.3 * rng.standard_normal(n)
-    return sp.csr_matrix(X), np.where(scores > 0.0, 1.0, -1.0)
-
-
 def main() -> None:
     w8a = datasets.load("w8a", missing="synthetic")
     data, X, y = w8a.name, w8a.X, w8a.y
@@ -100,7 +80,7 @@ def main() -> None:
     print(f"2.  τ samples of each of c parts, {data}, λ = 1/√n, mean of 3 seeds\n")
     cases = [(f"c = {c}, τ = {tau}", samplings.Distributed(c, tau)) for c, tau in PARTS]
     show(problem, cases, 3)
-    X, y = separable(64, 100, 50, 10)
+    X, y = groups(64, 100, 50, 10)
     problem = Problem(X, y, "smoothed-hinge", "l2", 1.0 / len(y))
     print("3.  One sample of each of τ groups, generated data: 64 groups of 100 samples that share")
     print("    no feature, λ = 1/n, mean of 3 seeds\n")

@@ -32,6 +32,19 @@ class Claim:
     judge: Callable[[Ledger], Sequence[Verdict]]
 
 
+def table(judged: Sequence[tuple[Claim, Sequence[Verdict]]]) -> str:
+    """Claims and verdicts as a table in Markdown."""
+    lines = ["| claim | data | | what was compared |", "|---|---|---|---|"]
+    for claim, verdicts in judged:
+        kept = sum(verdict.holds for verdict in verdicts)
+        lines.append(f"| **{claim.id}** | {kept} of {len(verdicts)} hold | | **{claim.text}** |")
+        lines += [
+            f"| {v.claim} | {v.data} | {'holds' if v.holds else '**does not hold**'} | {v.words} |"
+            for v in verdicts
+        ]
+    return "\n".join(lines) + "\n"
+
+
 @dataclass(frozen=True)
 class Paper:
     """``exhibits`` and ``claims`` take ``quick``: fewer seeds, less data, lower accuracy."""

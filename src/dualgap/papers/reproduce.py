@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from dualgap import datasets
 from dualgap.papers import made
 from dualgap.papers.ledger import Ledger, perform
-from dualgap.papers.paper import Claim, Paper, Verdict
+from dualgap.papers.paper import Claim, Paper, Verdict, table
 from dualgap.papers.task import Run
 
 
@@ -69,9 +69,10 @@ def check(
         for line in notices(ledger, wanted):
             console.print(line)
     kept = [asdict(verdict) for _, verdicts in judged for verdict in verdicts]
-    path = out / ("claims-quick.json" if quick else "claims.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+    stem = "claims-quick" if quick else "claims"
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"{stem}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    (out / f"{stem}.md").write_text(table(judged), encoding="utf-8")
     return judged
 
 
