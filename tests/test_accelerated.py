@@ -114,6 +114,11 @@ def test_acceleration_pays_where_the_condition_is_bad():
         fast = dg.solve(problem, method, tol=1e-4, max_epochs=8000)
         assert fast.converged
         assert fast.passes < share * plain.passes, method
+    counted = dg.solve(problem, AccProxSDCA(passes=2), tol=1e-4, max_epochs=8000)
+    assert counted.converged
+    assert counted.passes < 0.6 * fast.passes  # of the accuracies of theory
+    with pytest.raises(ValueError, match="passes must be"):
+        AccProxSDCA(passes=0)
 
 
 def test_the_rate_of_apcg_in_the_dual():

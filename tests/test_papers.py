@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from dualgap import papers
+from dualgap._compile import cache_folder
 from dualgap.cli import app
 from dualgap.papers import curves, made
 from dualgap.papers.costs import Costs, exponent
@@ -196,6 +197,7 @@ def test_figures_and_claims_come_from_the_same_runs(tmp_path):
 
 def test_data_that_cannot_be_had_is_replaced_and_said_to_be(tmp_path, monkeypatch):
     monkeypatch.setenv("DUALGAP_DATA", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache_folder().parent))  # not with the others
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("dualgap.datasets.fetch.BASE_URL", "http://127.0.0.1:9/")
     monkeypatch.setattr("dualgap.datasets.fetch.PAUSE", 0.0)
@@ -336,6 +338,18 @@ def test_bad_requests_get_one_line_and_exit_code_2(arguments, words):
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
+
+
+def test_claims_are_shown_line_by_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "every", lambda: [small_paper()])
+    result = invoke("reproduce", "--check", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "X1: adaptive is faster" in result.output
+    assert "holds" in result.output or "does not hold" in result.output
+    assert "two numbers" in result.output
+    table = (tmp_path / "claims.md").read_text()
+    assert "**adaptive is faster**" in table
+    assert "two numbers" in table
 
 
 def test_figures_of_theory_need_no_runs(tmp_path):
