@@ -215,6 +215,12 @@ def test_data_that_cannot_be_had_is_replaced_and_said_to_be(tmp_path, monkeypatc
     assert all(one["synthetic"] and one["name"] == "ionosphere (synthetic)" for one in kept)
 
 
+def test_verdicts_with_numbers_of_numpy_or_infinite_ones_can_be_kept():
+    verdict = Verdict("X1", "data", np.bool_(True), np.float64(1.0), np.inf, "words")
+    kept = json.loads(json.dumps(verdict.as_dict(), allow_nan=False))
+    assert (kept["holds"], kept["left"], kept["right"]) == (True, 1.0, None)
+
+
 def test_a_table_of_costs_has_a_line_for_each_method(tmp_path):
     costs = Costs("T1", "costs", "squared", ((UNIFORM, "nnz"), (ADAPTIVE, "more")), (100, 400), ())
     complete(Ledger(tmp_path / "runs"), costs.runs(), 1, "test", QUIET)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from dualgap.papers.figure import Exhibit
 from dualgap.papers.ledger import Ledger
@@ -20,6 +21,17 @@ class Verdict:
     left: float
     right: float
     words: str
+
+    def as_dict(self) -> dict[str, str | bool | float | None]:
+        """For JSON, which has no numbers of NumPy and no infinity."""
+        numbers = {"left": float(self.left), "right": float(self.right)}
+        return {
+            "claim": self.claim,
+            "data": self.data,
+            "holds": bool(self.holds),
+            **{name: value if isfinite(value) else None for name, value in numbers.items()},
+            "words": self.words,
+        }
 
 
 @dataclass(frozen=True)

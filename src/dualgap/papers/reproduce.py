@@ -7,7 +7,6 @@ import multiprocessing
 import signal
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def check(
         judged += [(claim, list(claim.judge(ledger))) for claim in claims]
         for line in notices(ledger, wanted):
             console.print(line)
-    kept = [asdict(verdict) for _, verdicts in judged for verdict in verdicts]
+    kept = [verdict.as_dict() for _, verdicts in judged for verdict in verdicts]
     stem = "claims-quick" if quick else "claims"
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{stem}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
