@@ -190,18 +190,18 @@ def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
 
 @generic
 def level(look: Any, x: Any, v: Any) -> float:
-    """What ``residue`` and ``part`` have to know of the whole state."""
+    """What ``goal`` has to know of the whole state."""
     raise TypeError
 
 
 @generic
-def residue(look: Any, i: int, x: float, g: float, level: float) -> float:
-    """κ_i, where g = A_i·F'(v)."""
+def goal(look: Any, i: int, x: float, g: float, level: float) -> float:
+    """Where g = A_i·F'(v) draws coordinate i: its residue is κ_i = |goal − x|."""
     raise TypeError
 
 
 @generic
-def part(look: Any, i: int, x: float, g: float, level: float) -> float:
+def part(look: Any, i: int, x: float, g: float, goal: float) -> float:
     """Γ_i: the coordinate's part of the gap."""
     raise TypeError
 

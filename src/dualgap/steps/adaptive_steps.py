@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._compile import helper, kernel
-from dualgap._rules import entry, gradient, level, part, place, residue, span
+from dualgap._rules import entry, goal, gradient, level, part, place, span
 from dualgap.linalg.products import gather_scalars
 from dualgap.samplings.base import StepRule
 from dualgap.steps.epoch import epoch
@@ -85,15 +85,20 @@ def _steps(
         order[turn] = i
         change, work = epoch(matrix, smooth, separable, scale, q, order[turn : turn + 1], x, v)
         operations += work
+        moved += change
+        start, stop = span(matrix, i)
         if change:
-            moved += 1
-            start, stop = span(matrix, i)
             for t in range(start, stop):
                 k = place(matrix, i, t)
                 before = slopes[k]
                 slopes[k] = gradient(smooth, k, v[k])
                 if slopes[k] != before:
                     _add(across, k, slopes[k] - before, g)
+        # As the step sees it: off by a rounding error, a coordinate that is optimal could be drawn
+        # again and again, and never move.
+        g[i] = 0.0
+        for t in range(start, stop):
+            g[i] += entry(matrix, i, t) * slopes[place(matrix, i, t)]
     return len(coins), moved, operations
 
 
@@ -159,6 +164,6 @@ def _members(group: int, size: int) -> Any:
 
 @helper
 def _score(look: Any, rule: Any, height: float, i: int, x: float, g: float) -> float:
-    if rule.by_gap:
-        return part(look, i, x, g, height)
-    return residue(look, i, x, g, height)
+    if rule.by_gap:  # as a branch, which the compiler can take out of the loop
+        return part(look, i, x, g, goal(look, i, x, g, height))
+    return abs(goal(look, i, x, g, height) - x)

@@ -9,7 +9,7 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from dualgap._compile import helper, kernel
-from dualgap._rules import conj, conj_slope, dual_step, residue, value
+from dualgap._rules import conj, conj_slope, dual_step, goal, part, value
 from dualgap._validate import LARGEST
 
 # At a kink the maximiser is an interval, and rounding errors of g decide which end of it is seen:
@@ -28,17 +28,17 @@ class SampleLook(NamedTuple):
     def level(self, x, v):
         return 0.0
 
-    def residue(self, i, x, g, level):
+    def goal(self, i, x, g, level):
         if self.c[i] == 0.0:
-            return 0.0
+            return x
         if self.blur == 0.0:
-            return abs(dual_step(self.loss, x, g, 0.0, self.y[i]) - x)
+            return dual_step(self.loss, x, g, 0.0, self.y[i])
         about = self.blur * max(1.0, abs(g))
         low = dual_step(self.loss, x, g + about, 0.0, self.y[i])
         high = dual_step(self.loss, x, g - about, 0.0, self.y[i])
-        return max(low - x, x - high, 0.0)
+        return min(max(x, low), high)
 
-    def part(self, i, x, g, level):
+    def part(self, i, x, g, goal):
         if self.c[i] == 0.0:
             return 0.0
         part = value(self.loss, g, self.y[i]) + conj(self.loss, x, self.y[i]) + x * g
@@ -57,9 +57,12 @@ class FeatureLook(NamedTuple):
     c: Any
     penalty: Any
     lam: float
-    facts: Any  # problem.FeatureFacts
-    squares: Any
     least: float
+    squares: Any
+    origin: Any
+    reach: Any
+    strength: Any
+    growth: Any  # of g_j, on the side where it grows slower
 
     def level(self, x, v):
         primal = 0.0
@@ -68,91 +71,88 @@ class FeatureLook(NamedTuple):
                 primal += self.c[k] * value(self.loss, v[k], self.y[k])
         for j in range(len(x)):
             primal += self.lam * value(self.penalty, x[j], j)
-        return level_of(self, primal)
+        return _level(primal, self.least, self.lam)
 
-    def residue(self, j, x, g, level):
+    def goal(self, j, x, g, level):
+        # Numbers are handed on, not the tuple: counting references to its arrays takes long.
+        origin = self.origin[j]
+        bound = _bound(
+            self.penalty, j, level, origin, self.reach[j], self.strength[j], self.growth[j]
+        )
+        bound = _limit(bound, abs(x - origin), g, self.squares[j])
         u = -g / self.lam
-        return abs(x - best(self, j, x, u, limit(self, j, x, u, level)))
+        about = BLUR * max(1.0, abs(u))
+        low = conj_slope(self.penalty, u - about, x, j)
+        high = conj_slope(self.penalty, u + about, x, j)
+        return min(max(min(max(x, low), high), origin - bound), origin + bound)
 
-    def part(self, j, x, g, level):
-        u = -g / self.lam
-        return part_beyond(self, j, x, u, best(self, j, x, u, limit(self, j, x, u, level)))
+    def part(self, j, x, g, goal):
+        rise = value(self.penalty, x, j) - value(self.penalty, goal, j)
+        return max(self.lam * rise - g * (goal - x), 0.0)
 
 
 @helper
-def level_of(look: Any, primal: float) -> float:
-    level: float = (primal - look.least) / look.lam
+def _level(primal: float, least: float, lam: float) -> float:
+    level = (primal - least) / lam
     return max(level, 0.0) if level < LARGEST else LARGEST
 
 
 @helper
-def limit(look: Any, j: int, w: float, u: float, level: float) -> float:
+def _bound(
+    penalty: Any,
+    j: int,
+    level: float,
+    origin: float,
+    reach: float,
+    strength: float,
+    growth: float,
+) -> float:
     """B_j ≥ |w_j* − o_j|: "Lipschitzing" (Perekrestenko et al. 2017, section 4.1).
 
-    Where g_j grows like r|w_j| that is B_j = level/r; where it is μ-strongly convex, √(2·level/μ).
+    Where g_j grows like r|w_j| that is level/r; where it is μ-strongly convex, √(2·level/μ). That
+    is doubled until the penalty has risen by ``level`` on both sides.
     """
-    facts = look.facts
-    origin = facts.origin[j]
     bound = inf
-    growth = min(facts.high[j], -facts.low[j])
     if 0.0 < growth < inf:
         bound = level / growth
-    if facts.strength[j] > 0.0:
-        bound = min(bound, sqrt(2.0 * level / facts.strength[j]))
-    if bound < inf:
-        bound = _widened(look.penalty, j, origin, bound, level)
-    bound = min(bound, facts.reach[j] + abs(origin))
-    away = abs(w - origin)
-    if bound == inf and look.squares[j] > 0.0:
-        # An unpenalised feature has no such bound; the length of a gradient step stands in.
-        bound = away + abs(u) * look.lam / look.squares[j]
-    return max(bound, away)
-
-
-@helper
-def _widened(penalty: Any, j: int, origin: float, bound: float, level: float) -> float:
-    """The bound, doubled until the penalty has risen by ``level`` on both sides."""
+    if strength > 0.0:
+        bound = min(bound, sqrt(2.0 * level / strength))
     lowest = value(penalty, origin, j)
     for _ in range(60):
         left = value(penalty, origin - bound, j)
         right = value(penalty, origin + bound, j)
-        if min(left, right) - lowest >= 0.999 * level:
+        if bound == inf or min(left, right) - lowest >= 0.999 * level:
             break
         bound *= 2.0
-    return bound
+    return min(bound, reach + abs(origin))
 
 
 @helper
-def best(look: Any, j: int, w: float, u: float, bound: float) -> float:
-    """The maximiser of u·w − g_j(w) within the bound, the nearest one if there are several."""
-    origin = look.facts.origin[j]
-    about = BLUR * max(1.0, abs(u))
-    low = conj_slope(look.penalty, u - about, w, j)
-    high = conj_slope(look.penalty, u + about, w, j)
-    return min(max(min(max(w, low), high), origin - bound), origin + bound)
-
-
-@helper
-def part_beyond(look: Any, j: int, w: float, u: float, goal: float) -> float:
-    """The feature's part of the gap, where ``goal`` is the best that it could do."""
-    part = value(look.penalty, w, j) - value(look.penalty, goal, j) + u * (goal - w)
-    return max(look.lam * part, 0.0)
+def _limit(bound: float, away: float, g: float, square: float) -> float:
+    """The bound, or where an unpenalised feature has none, the length of a gradient step."""
+    if bound == inf and square > 0.0:
+        bound = away + abs(g) / square
+    return max(bound, away)
 
 
 @kernel
 def sample_residues(look: Any, z: Any, a: Any, out: Any) -> None:
     for i in range(len(z)):
-        out[i] = residue(look, i, a[i], z[i], 0.0)
+        out[i] = abs(goal(look, i, a[i], z[i], 0.0) - a[i])
 
 
 @kernel
 def feature_scores(
-    look: Any, primal: float, w: Any, u: Any, limits: Any, residue: Any, gap: Any
+    look: Any, primal: float, w: Any, u: Any, limits: Any, residues: Any, gaps: Any
 ) -> None:
     """Fill in the limits and the scores of all features."""
-    level = level_of(look, primal)
+    level = _level(primal, look.least, look.lam)
     for j in range(len(w)):
-        limits[j] = limit(look, j, w[j], u[j], level)
-        goal = best(look, j, w[j], u[j], limits[j])
-        residue[j] = abs(w[j] - goal)
-        gap[j] = part_beyond(look, j, w[j], u[j], goal)
+        origin, g = look.origin[j], -look.lam * u[j]
+        bound = _bound(
+            look.penalty, j, level, origin, look.reach[j], look.strength[j], look.growth[j]
+        )
+        limits[j] = _limit(bound, abs(w[j] - origin), g, look.squares[j])
+        best = goal(look, j, w[j], g, level)
+        residues[j] = abs(best - w[j])
+        gaps[j] = part(look, j, w[j], g, best)

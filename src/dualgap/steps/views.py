@@ -233,16 +233,19 @@ class PrimalView(View):
 
     @property
     def look(self) -> FeatureLook:
-        problem = self.problem
+        problem, facts = self.problem, self.problem.features
         return FeatureLook(
             problem.loss,
             problem.y,
             problem.c,
             problem.penalty,
             problem.lam,
-            problem.features,
-            problem.column_squares,
             problem.least,
+            problem.column_squares,
+            facts.origin,
+            facts.reach,
+            facts.strength,
+            np.minimum(facts.high, -facts.low),
         )
 
     @property
