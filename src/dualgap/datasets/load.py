@@ -66,7 +66,7 @@ def load(
         )
     try:
         if not download:
-            raise fetch.DownloadError("downloads are not wanted")
+            raise fetch.DownloadError("it is not on this machine")
         return _from_the_web(entry, cache)
     except fetch.DownloadError as error:
         if missing == "synthetic":

@@ -99,6 +99,7 @@ class Panel:
     # Where the x-axis ends: at a place, or where a contender does, times a factor.
     reach: float | tuple[str, float] | None = None
     remark: str = ""
+    log_x: bool = False
 
     @property
     def shown(self) -> list[Contender]:
@@ -119,6 +120,8 @@ class Panel:
             shown = curve.mean > 0.5 * floor
             if not shown.all():  # one more point, so that the curve reaches the floor
                 shown[np.argmin(shown)] = True
+            if self.log_x:
+                shown &= x > 0.0
             top = max(top, float(curve.mean[0]))
             if isinstance(self.reach, tuple) and contender.label == self.reach[0]:
                 right = self.reach[1] * float(x[-1])
@@ -138,7 +141,11 @@ class Panel:
                 ax.fill_between(x[shown], low[shown], high[shown], color=colour, alpha=0.18, lw=0)
         ax.set_yscale("log")
         ax.set_ylim(0.5 * floor if floor > 1e-16 else None, 2.0 * top if top > 0.0 else None)
-        ax.set_xlim(0.0, right)
+        if self.log_x:
+            ax.set_xscale("log")
+        else:
+            ax.set_xlim(0.0, right)
+            ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 5))
         ax.set_xlabel(X_AXES[self.x])
         ax.set_ylabel(Y_AXES[self.y])
         ax.grid(True, which="major", alpha=0.3)
@@ -206,5 +213,5 @@ def save(figure: Any, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = BytesIO()
     figure.savefig(drawn, dpi=100)
-    Image.open(drawn).convert("RGB").quantize(96).save(path, optimize=True)
+    Image.open(drawn).convert("RGB").quantize(192).save(path, optimize=True)
     return path
