@@ -187,6 +187,8 @@ def test_figures_and_claims_come_from_the_same_runs(tmp_path):
     assert written[0].read_bytes()[:4] == b"\x89PNG"
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "small2000/runs").iterdir()}
     assert len(before) == 4
+    (other,) = reproduce(small_paper(), tmp_path, x="vector_operations", console=QUIET)
+    assert other.name == "figure-01-by-vector-operations.png"
     ((claim, (verdict,)),) = check([small_paper()], tmp_path, console=QUIET)
     assert before == {path: path.stat().st_mtime_ns for path in before}
     assert claim.id == verdict.claim
@@ -335,8 +337,13 @@ def test_help_names_the_options_and_gives_examples():
     [
         (["reproduce", "007"], "there is no paper '007'; the papers are 000 (csiba2015)"),
         (["reproduce", "003", "--figure", "9"], "Qu 2014 has no figure '9'; it has 1, 2, 3, 4, 5"),
+        (["reproduce", "003", "--figure", "3", "--x", "y"], "there is no axis 'y'; the axes are"),
+        (["reproduce", "003", "--figure", "1", "--x", "seconds"], "its axes are fixed"),
         (["reproduce", "--figure", "1"], "--figure needs a paper"),
-        (["reproduce", "000", "--check", "--figure", "1"], "--figure does not go with --check"),
+        (
+            ["reproduce", "000", "--check", "--figure", "1"],
+            "--figure and --x do not go with --check",
+        ),
     ],
 )
 def test_bad_requests_get_one_line_and_exit_code_2(arguments, words):

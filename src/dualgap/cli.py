@@ -42,6 +42,10 @@ def reproduce(
     figure: Annotated[
         str | None, typer.Option(help="Only this figure (1, 2, ...) or table (T1).")
     ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(help="Another x-axis: epoch, passes, iterations, vector_operations, seconds."),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, less data: minutes instead of an hour.")
     ] = False,
@@ -63,11 +67,13 @@ def reproduce(
 
       dualgap reproduce qu2014 --figure 4 theoretical and measured speed-ups
 
+      dualgap reproduce 002 --figure 1 --x seconds   the same runs on another axis
+
       dualgap reproduce --check           a line for each claim and data set
     """
     console = Console()
     try:
-        _reproduce(console, paper, figure, quick, check, out, jobs)
+        _reproduce(console, paper, figure, x, quick, check, out, jobs)
     except ValueError as error:
         _fail(str(error))
     except ModuleNotFoundError as error:
@@ -80,15 +86,22 @@ def reproduce(
 
 
 def _reproduce(
-    console: Console, name: str, figure: str | None, quick: bool, check: bool, out: Path, jobs: int
+    console: Console,
+    name: str,
+    figure: str | None,
+    x: str | None,
+    quick: bool,
+    check: bool,
+    out: Path,
+    jobs: int,
 ) -> None:
     from dualgap import papers
     from dualgap.papers import reproduce as work
 
     chosen = papers.every() if name == "all" else [papers.find(name)]
     if check:
-        if figure is not None:
-            raise ValueError("--figure does not go with --check: claims are not figures")
+        if figure is not None or x is not None:
+            raise ValueError("--figure and --x do not go with --check: claims are not figures")
         judged = work.check(chosen, out, quick=quick, jobs=jobs, console=console)
         _show_claims(console, judged)
         return
@@ -97,7 +110,9 @@ def _reproduce(
     import matplotlib  # noqa: F401 - better now than after an hour of runs
 
     for paper in chosen:
-        written = work.reproduce(paper, out, figure=figure, quick=quick, jobs=jobs, console=console)
+        written = work.reproduce(
+            paper, out, figure=figure, x=x, quick=quick, jobs=jobs, console=console
+        )
         for path in written:
             console.print(f"wrote {path}", soft_wrap=True, highlight=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -159,6 +159,16 @@ class RaceFigure(Exhibit):
     number: str
     title: str
     rows: tuple[tuple[Panel, ...], ...]
+    by: str = ""  # the x-axis, where it is not the paper's
+
+    @property
+    def file_stem(self) -> str:
+        return super().file_stem + (f"-by-{self.by.replace('_', '-')}" if self.by else "")
+
+    def against(self, x: str) -> RaceFigure:
+        """The same runs on another x-axis."""
+        rows = tuple(tuple(replace(panel, x=x, reach=None) for panel in row) for row in self.rows)
+        return replace(self, rows=rows, by=x)
 
     def runs(self) -> Iterator[Run]:
         for row in self.rows:

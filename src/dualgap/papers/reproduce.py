@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from dualgap import datasets
 from dualgap.papers import made
+from dualgap.papers.figure import X_AXES, Exhibit, RaceFigure
 from dualgap.papers.ledger import Ledger, perform
 from dualgap.papers.paper import Claim, Paper, Verdict, table
 from dualgap.papers.task import Run
@@ -25,19 +26,29 @@ def reproduce(
     out: Path,
     *,
     figure: str | None = None,
+    x: str | None = None,
     quick: bool = False,
     jobs: int = 2,
     console: Console | None = None,
 ) -> list[Path]:
-    """Redo the experiments of a paper; the files that were written."""
+    """Redo the experiments of a paper; the files that were written.
+
+    ``figure`` picks one of them, ``x`` another x-axis than the paper's.
+    """
     console = console or Console()
-    exhibits = list(paper.exhibits(quick))
+    exhibits: list[Exhibit] = list(paper.exhibits(quick))
     if figure is not None:
         chosen = [e for e in exhibits if e.number.lower() == figure.lower()]
         if not chosen:
             numbers = ", ".join(e.number for e in exhibits)
             raise ValueError(f"{paper.short} has no figure {figure!r}; it has {numbers}")
         exhibits = chosen
+    if x is not None:
+        if x not in X_AXES:
+            raise ValueError(f"there is no axis {x!r}; the axes are {', '.join(X_AXES)}")
+        exhibits = [e.against(x) for e in exhibits if isinstance(e, RaceFigure)]
+        if not exhibits:
+            raise ValueError(f"figure {figure} of {paper.short} is not a race: its axes are fixed")
     folder = folder_of(paper, out, quick)
     ledger = Ledger(folder / "runs")
     wanted = [run for exhibit in exhibits for run in exhibit.runs()]
