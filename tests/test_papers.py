@@ -339,11 +339,9 @@ def test_help_names_the_options_and_gives_examples():
         (["reproduce", "003", "--figure", "9"], "Qu 2014 has no figure '9'; it has 1, 2, 3, 4, 5"),
         (["reproduce", "003", "--figure", "3", "--x", "y"], "there is no axis 'y'; the axes are"),
         (["reproduce", "003", "--figure", "1", "--x", "seconds"], "its axes are fixed"),
-        (["reproduce", "--figure", "1"], "--figure needs a paper"),
-        (
-            ["reproduce", "000", "--check", "--figure", "1"],
-            "--figure and --x do not go with --check",
-        ),
+        (["reproduce"], "name a paper: 000 (csiba2015), 001 (zhang2015)"),
+        (["reproduce", "all", "--figure", "1"], "--figure needs one paper"),
+        (["reproduce", "000", "--check", "--figure", "1"], "do not go with --check"),
     ],
 )
 def test_bad_requests_get_one_line_and_exit_code_2(arguments, words):

@@ -37,8 +37,9 @@ def main(
 @app.command()
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="000 to 003, a name such as csiba2015, or all.")
-    ] = "all",
+        str | None,
+        typer.Argument(help="000 to 003, a name such as csiba2015, or all, as --check does."),
+    ] = None,
     figure: Annotated[
         str | None, typer.Option(help="Only this figure (1, 2, ...) or table (T1).")
     ] = None,
@@ -63,13 +64,13 @@ def reproduce(
 
     [bold]Examples[/]
 
-      dualgap reproduce 000 --quick       the adaptive SDCA paper, in minutes
+      dualgap reproduce 000 --quick                  the adaptive SDCA paper, in minutes
 
-      dualgap reproduce qu2014 --figure 4 theoretical and measured speed-ups
+      dualgap reproduce qu2014 --figure 4            theoretical and measured speed-ups
 
       dualgap reproduce 002 --figure 1 --x seconds   the same runs on another axis
 
-      dualgap reproduce --check           a line for each claim and data set
+      dualgap reproduce --check                      a line for each claim and data set
     """
     console = Console()
     try:
@@ -87,7 +88,7 @@ def reproduce(
 
 def _reproduce(
     console: Console,
-    name: str,
+    name: str | None,
     figure: str | None,
     x: str | None,
     quick: bool,
@@ -98,7 +99,9 @@ def _reproduce(
     from dualgap import papers
     from dualgap.papers import reproduce as work
 
-    chosen = papers.every() if name == "all" else [papers.find(name)]
+    if name is None and not check:
+        raise ValueError(f"name a paper: {papers.listed()}, or all (an hour or two)")
+    chosen = papers.every() if name in (None, "all") else [papers.find(str(name))]
     if check:
         if figure is not None or x is not None:
             raise ValueError("--figure and --x do not go with --check: claims are not figures")
@@ -106,7 +109,7 @@ def _reproduce(
         _show_claims(console, judged)
         return
     if figure is not None and len(chosen) > 1:
-        raise ValueError("--figure needs a paper, as in: dualgap reproduce 003 --figure 4")
+        raise ValueError("--figure needs one paper, as in: dualgap reproduce 003 --figure 4")
     import matplotlib  # noqa: F401 - better now than after an hour of runs
 
     for paper in chosen:

@@ -26,8 +26,12 @@ def find(name: str) -> Paper:
         if wanted in (number, module, module.rstrip("0123456789")):
             paper: Paper = import_module(f"{__name__}.{module}").PAPER
             return paper
-    known = ", ".join(f"{number} ({module})" for number, module in MODULES.items())
-    raise ValueError(f"there is no paper {name!r}; the papers are {known}")
+    raise ValueError(f"there is no paper {name!r}; the papers are {listed()}")
+
+
+def listed() -> str:
+    """Numbers and names, for messages."""
+    return ", ".join(f"{number} ({module})" for number, module in MODULES.items())
 
 
 def every() -> list[Paper]:
