@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from dualgap.papers.costs import epoch_seconds, exponent
-from dualgap.papers.curves import needed
+from dualgap.papers.curves import needed, values
 from dualgap.papers.figure import Exhibit, Panel, Race, RaceFigure
 from dualgap.papers.ledger import Ledger, Record
 from dualgap.papers.paper import Claim, Paper, Verdict
@@ -111,70 +111,75 @@ def exhibits(quick: bool) -> list[Exhibit]:
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def _passes(chosen: Race, ledger: Ledger) -> tuple[dict[str, float], str, float]:
-    """Passes to a suboptimality that all can be judged at, by label; the data; the level."""
-    results = chosen.results(ledger)
-    best = chosen.best(ledger)
-    scale = results[SPDC.label][0].scale
+def _passes(
+    chosen: Race, ledger: Ledger, own: Contender, rivals: tuple[Contender, ...]
+) -> tuple[dict[str, float], float]:
+    """Passes of a method and its rivals by label, and the suboptimality at which they are taken.
+
+    That is ``LEVEL``·P(0), or what the method and the best of its rivals have reached in the end.
+    """
+    results, best = chosen.results(ledger), chosen.best(ledger)
+
+    def reached(contender: Contender) -> float:
+        """What all seeds have reached."""
+        return float(max(values(r, "primal", best)[-1] for r in results[contender.label]))
+
+    scale = results[own.label][0].scale
+    level = max(LEVEL * scale, reached(own), min(reached(rival) for rival in rivals))
     passes = {
-        label: needed(records, "epoch", LEVEL * scale, "primal", best)
-        for label, records in results.items()
+        c.label: needed(results[c.label], "epoch", level, "primal", best) for c in (own, *rivals)
     }
-    return passes, results[SPDC.label][0].name, LEVEL
+    return passes, level / scale
 
 
-def _said(passes: dict[str, float], labels: tuple[str, ...], limit: int) -> str:
-    shown = (f"{label} {_number(passes[label], limit)}" for label in labels)
-    return ", ".join(shown) + f" passes to {LEVEL:g}·P(0)"
+def _name(chosen: Race, ledger: Ledger) -> str:
+    record = ledger[next(chosen.runs())]
+    return f"{record.name}, λ = {record.lam:g}"
 
 
-def _number(value: float, limit: int) -> str:
-    return f"{value:.3g}" if value < np.inf else f"> {limit}"
+def _said(passes: dict[str, float], level: float) -> str:
+    shown = (f"{label} {_number(value)}" for label, value in passes.items())
+    return ", ".join(shown) + f" passes to {level:.1e}·P(0)"
+
+
+def _number(passes: float) -> str:
+    return f"{passes:.3g}" if passes < np.inf else "more"
 
 
 def _judge_batch(ledger: Ledger, quick: bool) -> list[Verdict]:
     verdicts = []
-    limit = QUICK_PASSES if quick else PASSES
     for data in DATA:
         for lam in LAMBDAS:
-            passes, name, _ = _passes(race(data, lam, quick), ledger)
-            own = passes[SPDC.label]
-            rival = min(passes[c.label] for c in BATCH)
-            if lam > 1e-8:
+            chosen = race(data, lam, quick)
+            passes, level = _passes(chosen, ledger, SPDC, BATCH)
+            own, rival = passes[SPDC.label], min(passes[c.label] for c in BATCH)
+            if lam > LAMBDAS[-1]:
                 holds, words = own < 0.5 * rival, "clearly faster (half the passes)"
             else:
                 holds, words = own <= 2.0 * rival, "about equal or better (to a factor 2)"
-            words += ": " + _said(passes, (SPDC.label, *(c.label for c in BATCH)), limit)
-            verdicts.append(
-                Verdict(
-                    "Z1", f"{name}, λ = {lam:g}", bool(holds and own < np.inf), own, rival, words
-                )
-            )
+            words = f"{words}: {_said(passes, level)}"
+            verdicts.append(Verdict("Z1", _name(chosen, ledger), holds, own, rival, words))
     return verdicts
 
 
 def _judge_stochastic(ledger: Ledger, quick: bool) -> list[Verdict]:
     verdicts = []
-    limit = QUICK_PASSES if quick else PASSES
     for data in DATA:
         for lam in LAMBDAS:
-            passes, name, _ = _passes(race(data, lam, quick), ledger)
-            name = f"{name}, λ = {lam:g}"
-            plain = {c.label: passes[c.label] for c in STOCHASTIC}
+            chosen = race(data, lam, quick)
+            name = _name(chosen, ledger)
             if lam == LAMBDAS[0]:
-                costs = [passes[SPDC.label], *plain.values()]
-                words = "alike (to a factor 3): "
-                words += _said(passes, (SPDC.label, *plain), limit)
-                holds = max(costs) <= 3.0 * min(costs)
-                verdicts.append(Verdict("Z2", name, holds, min(costs), max(costs), words))
+                passes, level = _passes(chosen, ledger, SPDC, STOCHASTIC)
+                fastest, slowest = min(passes.values()), max(passes.values())
+                words = f"alike (to a factor 3): {_said(passes, level)}"
+                holds = slowest <= 3.0 * fastest
+                verdicts.append(Verdict("Z2", name, holds, fastest, slowest, words))
                 continue
-            rival = min(plain.values())
             for contender in (SPDC, *ACCELERATED):
-                own = passes[contender.label]
-                words = f"{contender.label} much faster (half the passes) than SDCA and SAG: "
-                words += _said(passes, (contender.label, *plain), limit)
-                holds = bool(own < 0.5 * rival and own < np.inf)
-                verdicts.append(Verdict("Z2", name, holds, own, rival, words))
+                passes, level = _passes(chosen, ledger, contender, STOCHASTIC)
+                own, rival = passes[contender.label], min(passes[c.label] for c in STOCHASTIC)
+                words = f"much faster (half the passes): {_said(passes, level)}"
+                verdicts.append(Verdict("Z2", name, own < 0.5 * rival, own, rival, words))
     return verdicts
 
 
