@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +57,9 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for figures and results.")] = Path(
         "reproduction"
     ),
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; timed runs run alone.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; timed runs run alone.")] = min(
+        4, os.cpu_count() or 1
+    ),
 ) -> None:
     """Redo the experiments of the papers behind the methods.
 
