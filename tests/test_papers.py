@@ -20,6 +20,7 @@ from dualgap import papers
 from dualgap._compile import cache_folder
 from dualgap.cli import app
 from dualgap.papers import curves, made
+from dualgap.papers import task as task_module
 from dualgap.papers.costs import Costs, exponent
 from dualgap.papers.figure import Panel, Race, RaceFigure
 from dualgap.papers.ledger import Ledger, Record, perform
@@ -40,7 +41,7 @@ def record(gap, **columns) -> Record:
     rows = np.arange(len(gap), dtype=float)
     filled = {"epoch": rows, "gap": np.array(gap), "primal": np.array(gap), "dual": 0.0 * rows}
     filled |= {name: np.array(column) for name, column in columns.items()}
-    return Record({}, "data", False, "", 10, 2, 20, 1.0, 0.1, "", filled)
+    return Record({}, False, None, "data", False, "", 10, 2, 20, 1.0, 0.1, "", filled)
 
 
 # --- several seeds --------------------------------------------------------------------------------
@@ -134,6 +135,42 @@ def test_a_result_is_found_again_and_nothing_else_passes_for_it(tmp_path):
         assert ledger.find(replace(RUN, **change)) is None
 
 
+def forget():
+    """Drop data that was loaded: a process expects files to stay as they are."""
+    for cached in (task_module.instance, task_module._sampled, task_module._loaded):
+        cached.cache_clear()
+
+
+def test_a_time_is_not_taken_from_a_run_that_was_not_alone(tmp_path):
+    timed = replace(RUN, timed=True)
+    perform(RUN, tmp_path)
+    assert Ledger(tmp_path).pending([RUN, timed]) == [timed]
+    perform(timed, tmp_path)
+    assert Ledger(tmp_path).pending([RUN, timed]) == []
+
+
+def test_results_on_a_stand_in_do_not_pass_for_those_on_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUALGAP_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = replace(RUN, task=Task("ionosphere", "smoothed-hinge", "1/n"))
+    ledger = Ledger(tmp_path / "runs")
+    perform(run, ledger.folder)
+    assert ledger.pending([run]) == []
+    (tmp_path / "ionosphere.svm").write_text("+1 1:1 2:0.5\n-1 1:-1\n+1 2:1\n")
+    assert ledger.pending([run]) == [run]
+    forget()
+    perform(run, ledger.folder)
+    assert ledger[run].n == 3
+    (tmp_path / "ionosphere.svm").unlink()
+    assert ledger.pending([run]) == []  # better than a stand-in
+    other = replace(run, seed=1)
+    forget()
+    perform(other, ledger.folder)
+    with pytest.raises(ValueError, match="results on different data"):
+        ledger.all([run, other])
+    forget()
+
+
 @pytest.mark.parametrize("damage", [lambda text: text[:100], lambda text: "", lambda text: "{}"])
 def test_a_torn_file_is_a_run_to_be_done(tmp_path, damage):
     perform(RUN, tmp_path)
@@ -193,7 +230,7 @@ def test_figures_and_claims_come_from_the_same_runs(tmp_path):
     assert before == {path: path.stat().st_mtime_ns for path in before}
     assert claim.id == verdict.claim
     assert verdict.holds == (verdict.left < verdict.right)
-    (kept,) = json.loads((tmp_path / "claims.json").read_text())
+    (kept,) = json.loads((tmp_path / "small2000/claims.json").read_text())
     assert (kept["left"], kept["right"]) == (verdict.left, verdict.right)
 
 
@@ -358,7 +395,7 @@ def test_claims_are_shown_line_by_line(tmp_path, monkeypatch):
     assert "X1: adaptive is faster" in result.output
     assert "holds" in result.output or "does not hold" in result.output
     assert "two numbers" in result.output
-    table = (tmp_path / "claims.md").read_text()
+    table = (tmp_path / "small2000/claims.md").read_text()
     assert "**adaptive is faster**" in table
     assert "two numbers" in table
 

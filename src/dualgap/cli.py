@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from dualgap import __version__
@@ -46,7 +48,7 @@ def reproduce(
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(help="Another x-axis: epoch, passes, iterations, vector_operations, seconds."),
+        typer.Option(help="Another x-axis: epoch, iterations, vector_operations, seconds."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, less data: minutes instead of an hour.")
@@ -78,8 +80,10 @@ def reproduce(
     console = Console()
     try:
         _reproduce(console, paper, figure, x, quick, check, out, jobs)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         _fail(str(error))
+    except BrokenProcessPool:
+        _fail("a run was killed, perhaps for want of memory; what is done is kept: try --jobs 1")
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
@@ -136,5 +140,5 @@ def _show_claims(console: Console, judged: list[tuple[Any, list[Any]]]) -> None:
 
 
 def _fail(message: str) -> None:
-    Console(stderr=True).print(f"[red]error:[/] {message}", soft_wrap=True, highlight=False)
+    Console(stderr=True).print(f"[red]error:[/] {escape(message)}", soft_wrap=True, highlight=False)
     raise typer.Exit(2)

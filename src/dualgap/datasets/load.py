@@ -78,12 +78,12 @@ def load(
         ) from error
 
 
-def is_here(name: str) -> bool:
-    """Whether ``load`` finds the data set, or a near relative, without a download."""
+def locate(name: str) -> Path | None:
+    """The file that ``load`` would read, a near relative's included; None if there is none."""
     entry = ENTRIES.get(ALIASES.get(name, name))
     stems = entry.candidates if entry else (name,)
     folder = data_folder()
-    return bool((folder and find(folder, stems)) or find(cache_folder(), stems[:1]))
+    return (find(folder, stems) if folder else None) or find(cache_folder(), stems[:1])
 
 
 def _as_it_is(path: Path, entry: Entry | None) -> Dataset:

@@ -47,7 +47,8 @@ class Costs(Exhibit):
 
     def seconds(self, ledger: Ledger, contender: Contender) -> dict[int, float]:
         """Seconds of an epoch by n."""
-        return {record.n: epoch_seconds(record) for record in ledger.all(self.of(contender))}
+        records = [ledger[run] for run in self.of(contender)]
+        return {record.n: epoch_seconds(record) for record in records}
 
     def show(self, ledger: Ledger, folder: Path) -> list[Path]:
         base = self.seconds(ledger, self.contenders[0][0])

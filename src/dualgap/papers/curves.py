@@ -44,15 +44,20 @@ def values(record: Record, y: str, best: Optimum | None = None) -> Floats:
     return record["primal"] - best.primal if y == "primal" else best.dual - record["dual"]
 
 
-def average(records: Sequence[Record], x: str, y: str, best: Optimum | None = None) -> Curve:
-    """Curves of several seeds on common places; a run that has ended stays where it is."""
+def average(
+    records: Sequence[Record], x: str, y: str, best: Optimum | None = None, floor: float = _TINY
+) -> Curve:
+    """Curves of several seeds on common places; a run that has ended stays where it is.
+
+    What is below ``floor`` counts as ``floor``: the run that defines the optimum would be at zero.
+    """
     places = [record[x] for record in records]
     grid = np.unique(np.concatenate(places))
     if len(grid) > 400:
         grid = np.unique(np.quantile(grid, np.linspace(0.0, 1.0, 400)))
     logs = np.array(
         [
-            np.interp(grid, place, np.log(np.maximum(values(record, y, best), _TINY)))
+            np.interp(grid, place, np.log(np.maximum(values(record, y, best), floor)))
             for place, record in zip(places, records)
         ]
     )
@@ -78,7 +83,7 @@ def _reached(x: Floats, y: Floats, level: float) -> float:
     if last == 0:
         return float(x[0])
     # Between two rows the logarithm is taken to be a straight line.
-    before, after = np.log(np.maximum(y[last - 1 : last + 1], _TINY))
+    before, after = np.log(np.maximum(y[last - 1 : last + 1], 1e-3 * level))
     share = (before - np.log(level)) / (before - after) if before > after else 1.0
     return float(x[last - 1] + share * (x[last] - x[last - 1]))
 

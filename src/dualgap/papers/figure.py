@@ -105,6 +105,11 @@ class Panel:
     def shown(self) -> list[Contender]:
         return [c for c in self.race.contenders if not self.only or c.label in self.only]
 
+    def against(self, x: str) -> Panel:
+        """The same race on another x-axis."""
+        race = replace(self.race, timed=self.race.timed or x == "seconds")
+        return replace(self, race=race, x=x, reach=None, log_x=False)
+
     def draw(self, ledger: Ledger, ax: Any) -> Record:
         """Draw the curves; one of the records, for the title."""
         best = None if self.y == "gap" else self.race.best(ledger)
@@ -114,10 +119,10 @@ class Panel:
         for contender in self.shown:
             records = ledger.all(self.race.of(contender))
             column = "epoch" if self.x == "passes" else self.x
-            curve = average(records, column, self.y, best)
-            x = curve.x / records[0].n if self.x == "iterations" else curve.x
+            curve = average(records, column, self.y, best, 0.5 * floor)
+            x = curve.x / coordinates(records[0]) if self.x == "iterations" else curve.x
             colour = COLOURS[contender.style % len(COLOURS)]
-            shown = curve.mean > 0.5 * floor
+            shown = curve.mean > 0.51 * floor
             if not shown.all():  # one more point, so that the curve reaches the floor
                 shown[np.argmin(shown)] = True
             if self.log_x:
@@ -167,7 +172,7 @@ class RaceFigure(Exhibit):
 
     def against(self, x: str) -> RaceFigure:
         """The same runs on another x-axis."""
-        rows = tuple(tuple(replace(panel, x=x, reach=None) for panel in row) for row in self.rows)
+        rows = tuple(tuple(panel.against(x) for panel in row) for row in self.rows)
         return replace(self, rows=rows, by=x)
 
     def runs(self) -> Iterator[Run]:
@@ -190,6 +195,11 @@ class RaceFigure(Exhibit):
         figure.suptitle(self.title, fontsize=11)
         legend(figure, labels)
         return [save(figure, folder / f"{self.file_stem}.png")]
+
+
+def coordinates(record: Record) -> float:
+    """The n of "iterations / n": samples, or features where these are the coordinates."""
+    return float(record["updates"][-1] / record["epoch"][-1])
 
 
 def describe(record: Record) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.papers.task import Instance, Run, instance
+from dualgap.papers.task import Instance, Run, file_of, instance
 from dualgap.solution import History, Solution
 from dualgap.solve import solve
 
@@ -27,6 +27,8 @@ class Record:
     """The result of a run: the columns of its history, what it was run on, and how it ended."""
 
     spec: dict[str, Any]
+    timed: bool
+    file: str | None
     name: str
     synthetic: bool
     source: str
@@ -56,11 +58,13 @@ class Ledger:
         return self.folder / f"{name}-{code}.json"
 
     def find(self, run: Run) -> Record | None:
-        """The result of a run, if it is there and whole."""
+        """The result of a run, if it is there, whole, and what would come out today."""
         try:
             kept = json.loads(self.path(run).read_text(encoding="utf-8"))
-            if kept["spec"] != run.spec:
+            if kept["spec"] != run.spec or (run.timed and not kept["timed"]):
                 return None
+            if kept["file"] != (file_of(run.task) or kept["file"]):
+                return None  # other data, or real data where there was a stand-in
             kept["columns"] = {name: np.array(kept["columns"][name]) for name in History.columns}
             return Record(**kept)
         except (OSError, ValueError, KeyError, TypeError):
@@ -73,7 +77,15 @@ class Ledger:
         return record
 
     def all(self, runs: Iterable[Run]) -> list[Record]:
-        return [self[run] for run in runs]
+        """The results of runs on the same data."""
+        records = [self[run] for run in runs]
+        names = {record.name for record in records}
+        if len(names) > 1:
+            raise ValueError(
+                f"{self.folder} holds results on different data ({', '.join(sorted(names))}): "
+                "put the data back, or start in another folder"
+            )
+        return records
 
     def pending(self, runs: Iterable[Run]) -> list[Run]:
         """Runs without a result, each once, those on the same data side by side."""
@@ -89,6 +101,8 @@ class Ledger:
         problem = found.problem
         kept = {
             "spec": run.spec,
+            "timed": run.timed,
+            "file": file_of(run.task),
             "name": found.name,
             "synthetic": found.synthetic,
             "source": found.source,

@@ -19,6 +19,7 @@ from dualgap.papers.figure import X_AXES, Exhibit, RaceFigure
 from dualgap.papers.ledger import Ledger, perform
 from dualgap.papers.paper import Claim, Paper, Verdict, table
 from dualgap.papers.task import Run
+from dualgap.solution import History
 
 
 def reproduce(
@@ -44,8 +45,9 @@ def reproduce(
             raise ValueError(f"{paper.short} has no figure {figure!r}; it has {numbers}")
         exhibits = chosen
     if x is not None:
-        if x not in X_AXES:
-            raise ValueError(f"there is no axis {x!r}; the axes are {', '.join(X_AXES)}")
+        axes = [axis for axis in X_AXES if axis in History.columns]
+        if x not in axes:
+            raise ValueError(f"there is no axis {x!r}; the axes are {', '.join(axes)}")
         exhibits = [e.against(x) for e in exhibits if isinstance(e, RaceFigure)]
         if not exhibits:
             raise ValueError(f"figure {figure} of {paper.short} is not a race: its axes are fixed")
@@ -75,15 +77,19 @@ def check(
         claims = paper.claims(quick)
         wanted = [run for claim in claims for run in claim.runs]
         complete(ledger, wanted, jobs, f"{paper.short}, claims", console)
-        judged += [(claim, list(claim.judge(ledger))) for claim in claims]
+        found = [(claim, list(claim.judge(ledger))) for claim in claims]
+        _write(found, folder_of(paper, out, quick))
+        judged += found
         for line in notices(ledger, wanted):
             console.print(line)
-    kept = [verdict.as_dict() for _, verdicts in judged for verdict in verdicts]
-    stem = "claims-quick" if quick else "claims"
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{stem}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    (out / f"{stem}.md").write_text(table(judged), encoding="utf-8")
     return judged
+
+
+def _write(judged: list[tuple[Claim, list[Verdict]]], folder: Path) -> None:
+    """Keep verdicts beside the runs that they rest on."""
+    kept = [verdict.as_dict() for _, verdicts in judged for verdict in verdicts]
+    (folder / "claims.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    (folder / "claims.md").write_text(table(judged), encoding="utf-8")
 
 
 def folder_of(paper: Paper, out: Path, quick: bool) -> Path:
@@ -133,7 +139,7 @@ def complete(
 def fetch(runs: Sequence[Run], console: Console) -> None:
     """Download what is missing, once, before several processes want it."""
     for name in sorted({run.task.data for run in runs if not made.is_made(run.task.data)}):
-        if datasets.is_here(name):
+        if datasets.locate(name):
             continue
         try:
             console.print(f"Looking for the data set {name} ...")

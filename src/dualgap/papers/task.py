@@ -120,6 +120,12 @@ class Instance:
     source: str
 
 
+def file_of(task: Task) -> str | None:
+    """The name of the file that the task reads; None for data that is made or cannot be had."""
+    path = None if made.is_made(task.data) else datasets.locate(task.data)
+    return None if path is None else path.name
+
+
 @lru_cache(maxsize=2)
 def instance(task: Task) -> Instance:
     """The problem behind a task. Data that cannot be had is replaced by a labelled stand-in."""
@@ -133,6 +139,8 @@ def instance(task: Task) -> Instance:
 def _sampled(data: str, rows: int | None, cut: int | None) -> tuple[str, bool, str, Any, Any]:
     found = _loaded(data)
     X, y, name = found.X, found.y, found.name
+    if not made.is_made(data) and data not in name:
+        name = f"{name} (for {data})"
     rng = np.random.default_rng(0)
     if rows is not None and rows < X.shape[0]:
         kept = np.sort(rng.choice(X.shape[0], rows, replace=False))

@@ -209,7 +209,7 @@ def _growth(epochs: list[float]) -> str:
 def _judge_lazy(ledger: Ledger) -> list[Verdict]:
     verdicts = []
     for contender in (SPDC, WEIGHTED):
-        records: list[Record] = ledger.all(_iterations(contender))
+        records: list[Record] = [ledger[run] for run in _iterations(contender)]
         times = [1e6 * epoch_seconds(record) / record.n for record in records]
         grown = exponent(list(FEATURES), times)
         words = f"{contender.label}: {times[0]:.2f} µs an iteration with d = {FEATURES[0]:,}, "
