@@ -355,6 +355,17 @@ def test_runs_can_be_kept_and_their_work_guessed(quick, tmp_path):
         assert len(Ledger(tmp_path).pending(runs)) >= 30
 
 
+def test_the_page_on_the_papers_shows_every_figure():
+    docs = Path(__file__).parents[1] / "docs"
+    page = (docs / "papers.md").read_text()
+    for paper in papers.every():
+        for exhibit in paper.exhibits(False):
+            name = f"papers/{paper.name}-{exhibit.file_stem}.png"
+            assert name in page
+            assert (docs / name).stat().st_size < 300_000
+        assert all(f"**{claim.id}**" in page for claim in paper.claims(False))
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
