@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,7 +272,8 @@ def test_a_table_of_costs_has_a_line_for_each_method(tmp_path):
 
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the shell has told us
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_papers import RUN, QUIET
@@ -294,10 +296,15 @@ def test_an_interrupt_keeps_what_is_done_and_nothing_else(tmp_path):
         [sys.executable, str(script)], stderr=subprocess.PIPE, start_new_session=True, text=True
     )
     deadline = time.monotonic() + 300.0
-    while not list(runs.glob("*.json")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
-    _, errors = process.communicate(timeout=60)
+    try:
+        while not list(runs.glob("*.json")) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
+        _, errors = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
     assert len(list(runs.glob("*.json"))) == 1
