@@ -93,7 +93,8 @@ def kind_of(name, problem):
     """Which kernels a method runs: those of its step, for coordinate steps those of the view."""
     step = EVERY[name].step
     if isinstance(step, Coordinate):
-        return f"coordinate, {step.view_of(problem)} view"
+        pace = "stepwise" if EVERY[name].sampling.refresh == "step" else "coordinate"
+        return f"{pace}, {step.view_of(problem)} view"
     return f"Quartz {step.option}" if isinstance(step, Quartz) else type(step).__name__
 
 
@@ -112,7 +113,7 @@ def accepted():
 
 def family_of(kind):
     """Kinds of steps that take the rules of a loss in the same way."""
-    return "sets" if kind in SETS else kind
+    return "sets" if kind in SETS else kind.replace("stepwise", "coordinate")
 
 
 SETS = ("Quartz I", "Quartz II", "SPDC", "ASDCA", "APCG", "DisDCA")
