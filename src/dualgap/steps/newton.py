@@ -69,7 +69,8 @@ class NewtonRun(FullPassRun):
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
-        self.target, self.n_threads = setting.target, setting.n_threads
+        self.n_threads = setting.n_threads
+        self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
         self.w = problem.features.origin if warm.coef is None else warm.coef
         a, width = dual_start(problem, warm.dual), _spread(problem)
         self.samples = Samples(problem, a, width) if problem.width == 1 else Blocks(problem)
@@ -112,7 +113,7 @@ class NewtonRun(FullPassRun):
     def _is_exhausted(self) -> bool:
         """Whether all is done that rounding errors allow."""
         rounded = self.samples.q > self.samples.least or self.features.is_wide
-        return not rounded and self.left <= EPS * self.target
+        return not rounded and self.left <= EPS * self.problem.scale
 
     def _length(self, move: Floats) -> float:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
@@ -150,7 +151,7 @@ class NewtonRun(FullPassRun):
         if not self.staged:
             return False
         moved = self.samples.shift(self.b) + self.features.shift(self.w, self.slope)
-        if self.left > max(_INEXACT * moved, _NEGLIGIBLE * self.target):
+        if self.left > max(_INEXACT * moved, self.negligible):
             return False
         factor = 1.0 if self.steps > _MANY else (_NARROW if self.steps > _FEW else _NARROWER)
         self.samples.narrow(self.b, factor)
