@@ -10,16 +10,21 @@ from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
-from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, why_view
+from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, why_hold, why_view
 
 
 def choose(problem: Problem) -> tuple[str, Method]:
     """A name with the reason in words, and the method."""
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     if dual and primal:
-        name, reason = "prox-point", f"{dual} and {primal}"
-    else:
-        name, reason = "cd-gap-decay", why_view(problem)
+        return _chosen("prox-point", f"{dual} and {primal}")
+    hold = why_hold(problem)
+    if hold:
+        return _chosen("prox-point", hold)
+    return _chosen("cd-gap-decay", why_view(problem))
+
+
+def _chosen(name: str, reason: str) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
