@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import tempfile
 import uuid
@@ -27,6 +26,7 @@ from numba.core import caching, types
 from numba.extending import overload
 
 from dualgap._fingerprint import fingerprint
+from dualgap._sources import is_source, source_hash
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,23 +78,13 @@ def kernel(function: F) -> F:
     return compiled
 
 
-def package_hash() -> str:
-    """A fingerprint of every source file of the package."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 @functools.cache
 def cache_folder() -> Path:
     """A writable folder for compiled kernels, named after the sources they were made from."""
     own = numba.config.CACHE_DIR
     candidates = [own] if own else [platformdirs.user_cache_dir("dualgap"), tempfile.gettempdir()]
     for base in candidates:
-        folder = Path(base) / f"kernels-{package_hash()}"
+        folder = Path(base) / f"kernels-{source_hash()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -153,11 +143,11 @@ class _KernelCache(caching.FunctionCache):
 
 
 def _outside_classes(sig: Any) -> Iterator[type]:
-    """The NamedTuple classes in a signature that do not belong to this package."""
+    """The NamedTuple classes in a signature that the hash of our sources does not cover."""
     for item in sig:
         if isinstance(item, types.BaseNamedTuple):
             cls = item.instance_class
-            if not cls.__module__.startswith(__package__ + "."):
+            if not is_source(cls.__module__):
                 yield cls
             yield from _outside_classes(item.types)
 
