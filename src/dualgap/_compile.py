@@ -6,6 +6,7 @@
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
+``inner``    a long part of kernels, that nothing else calls.
 ``helper``   a small scalar function that rules call; ``careful`` one that cancels on purpose.
 """
 
@@ -32,6 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
 _FASTMATH = {"reassoc", "contract", "nsz"}
+# Nobody takes the address of what is compiled, so it needs no wrapper for C.
+_LEAN = {"no_cfunc_wrapper": True}
 
 
 def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
@@ -48,7 +51,7 @@ def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
     del call.__wrapped__  # Numba would compile the empty stub
 
     # Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
-    @overload(call, strict=False, jit_options={"forceinline": True})
+    @overload(call, strict=False, jit_options={"forceinline": True, **_LEAN})
     def choose(obj: Any, *args: Any) -> Any:
         return getattr(getattr(obj, "instance_class", None), name, default)
 
@@ -62,17 +65,22 @@ def generic_with_default(rule: F) -> F:
 
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
-    return numba.njit(nogil=True, forceinline=True)(function)
+    return numba.njit(nogil=True, forceinline=True, **_LEAN)(function)
 
 
 def careful(function: F) -> F:
     """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
-    return numba.njit(nogil=True, fastmath=False, error_model="numpy")(function)
+    return numba.njit(nogil=True, fastmath=False, error_model="numpy", **_LEAN)(function)
+
+
+def inner(function: F) -> F:
+    """A part of kernels that is too long to be inlined; only they can call it, and are cached."""
+    return numba.njit(nogil=True, no_cpython_wrapper=True, **_LEAN)(function)
 
 
 def kernel(function: F) -> F:
     """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
-    compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy", **_LEAN)(function)
     if isinstance(compiled, numba.core.dispatcher.Dispatcher):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
     return compiled

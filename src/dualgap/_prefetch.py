@@ -28,7 +28,7 @@ def prefetch(array: Any, index: int) -> None:
     """A hint that ``array[index]`` will be read soon; in plain Python it does nothing."""
 
 
-@overload(prefetch, strict=False)
+@overload(prefetch, strict=False, jit_options={"forceinline": True, "no_cfunc_wrapper": True})
 def _compiled(array: Any, index: Any) -> Any:
     def hint(array: Any, index: Any) -> None:
         _hint(array, index)
