@@ -31,10 +31,14 @@ from dualgap._sources import is_source, source_hash
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Nobody takes the address of what is compiled, so it needs no wrapper for C; what only kernels call
+# needs none for Python either. Each takes time to compile.
+_LEAN: Any = {"nogil": True, "no_cfunc_wrapper": True}
 # Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
-_FASTMATH = {"reassoc", "contract", "nsz"}
-# Nobody takes the address of what is compiled, so it needs no wrapper for C.
-_LEAN = {"no_cfunc_wrapper": True}
+_KERNEL: Any = {**_LEAN, "fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+_INNER: Any = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": False}
+# Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
+RULE: Any = {"forceinline": True, "no_cfunc_wrapper": True}
 
 
 def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
@@ -50,8 +54,7 @@ def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
 
     del call.__wrapped__  # Numba would compile the empty stub
 
-    # Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
-    @overload(call, strict=False, jit_options={"forceinline": True, **_LEAN})
+    @overload(call, strict=False, jit_options=RULE)
     def choose(obj: Any, *args: Any) -> Any:
         return getattr(getattr(obj, "instance_class", None), name, default)
 
@@ -65,22 +68,22 @@ def generic_with_default(rule: F) -> F:
 
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
-    return numba.njit(nogil=True, forceinline=True, **_LEAN)(function)
+    return numba.njit(forceinline=True, **_LEAN)(function)
 
 
 def careful(function: F) -> F:
     """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
-    return numba.njit(nogil=True, fastmath=False, error_model="numpy", **_LEAN)(function)
+    return numba.njit(fastmath=False, error_model="numpy", **_LEAN)(function)
 
 
 def inner(function: F) -> F:
     """A part of kernels that is too long to be inlined; only they can call it, and are cached."""
-    return numba.njit(nogil=True, no_cpython_wrapper=True, **_LEAN)(function)
+    return numba.njit(**_INNER)(function)
 
 
 def kernel(function: F) -> F:
     """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
-    compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy", **_LEAN)(function)
+    compiled = numba.njit(**_KERNEL)(function)
     if isinstance(compiled, numba.core.dispatcher.Dispatcher):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
     return compiled
