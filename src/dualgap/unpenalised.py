@@ -30,7 +30,10 @@ def balance(problem: Any, pair: Any, free: Any) -> tuple[Floats, Floats]:
     """
     X = np.empty((problem.n, len(free)))
     for column, j in zip(X.T, free):
-        _copy_column(problem.columns, j, column)
+        if problem.has_intercept and j == problem.d - 1:
+            column[:] = problem.constant
+        else:
+            _copy_column(problem.columns, j, column)
     size = np.sqrt(problem.column_squares[free])
     divisor = np.where(size > 0.0, size, 1.0)
     X /= divisor
