@@ -79,8 +79,8 @@ _NEW = inspect.signature(LogisticRegression).parameters["penalty"].default == "d
 def logistic(l1_ratio, C=1.0, **more):
     """LogisticRegression in the words of its version."""
     if not _NEW:
-        more["penalty"] = None if C == np.inf else "elasticnet" if l1_ratio else "l2"
-        if C == np.inf:
+        more["penalty"] = None if np.isinf(C) else "elasticnet" if l1_ratio else "l2"
+        if np.isinf(C):
             C = 1.0
     if _NEW or l1_ratio:
         more["l1_ratio"] = l1_ratio

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import losses
 from dualgap._validate import Floats
 from dualgap.estimators.foreign_data import Fitted, read
+from dualgap.estimators.foreign_losses import matching, ours
 from dualgap.penalties import L1, L2, ElasticNet, NonNegative, Weighted
 from dualgap.problem import Problem
 
@@ -46,8 +46,7 @@ def _linear_svc(fitted: Fitted) -> Iterator[Part]:
             "LinearSVC(multi_class='crammer_singer') has a loss with kinks of many classes, which "
             "dualgap has in a smoothed form only: use multi_class='ovr'"
         )
-    # scikit-learn's squared losses are not halved.
-    loss = losses.Hinge() if model.loss == "hinge" else losses.SquaredHinge(0.5)
+    loss, _ = matching(model)
     penalty = L1() if model.penalty == "l1" else L2()
     class_weight = _class_weights(fitted, by_sample_weight=True)
     for k, y, s in _one_vs_rest(fitted, class_weight):
@@ -55,14 +54,7 @@ def _linear_svc(fitted: Fitted) -> Iterator[Part]:
 
 
 def _linear_svr(fitted: Fitted) -> Iterator[Part]:
-    model = fitted.model
-    kinks = model.loss == "epsilon_insensitive"
-    epsilon = float(model.epsilon)
-    loss = (
-        losses.EpsilonInsensitive(epsilon)
-        if kinks
-        else losses.SquaredEpsilonInsensitive(epsilon, 0.5)
-    )
+    loss, _ = matching(fitted.model)
     yield _summed(fitted, 0, fitted.numbers(), fitted.weights, loss, L2(), "penalised")
 
 
@@ -76,7 +68,7 @@ def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
     intercept: Any = "penalised" if liblinear else True
     if K > 2 and not liblinear and scheme != "ovr":
         s = fitted.weights * class_weight[fitted.labels]
-        yield _summed(fitted, None, fitted.labels, s, losses.Softmax(), penalty, intercept)
+        yield _summed(fitted, None, fitted.labels, s, ours("softmax"), penalty, intercept)
         return
     if (K == 2 and scheme == "multinomial") or (
         K > 2 and not liblinear and model.class_weight is not None
@@ -86,13 +78,13 @@ def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
             f"{model.class_weight!r} has no problem of dualgap: leave multi_class at its default"
         )
     for k, y, s in _one_vs_rest(fitted, class_weight):
-        yield _summed(fitted, k, y, s, losses.Logistic(), penalty, intercept)
+        yield _summed(fitted, k, y, s, ours("logistic"), penalty, intercept)
 
 
 def _logistic_l1_ratio(model: Any) -> float | None:
     """None without a penalty. Newer versions of scikit-learn leave ``penalty`` out."""
     name = getattr(model, "penalty", "deprecated")
-    if name is None or model.C == np.inf:
+    if name is None or math.isinf(model.C):
         return None
     if name in ("l1", "l2"):
         return 1.0 if name == "l1" else 0.0
@@ -104,7 +96,7 @@ def _summed(
 ) -> Part:
     """C Σ s φ + g."""
     C, total = float(fitted.model.C), math.fsum(s)
-    if penalty is None or C == np.inf:
+    if penalty is None or math.isinf(C):
         return _part(fitted, k, y, s, loss, L2(), 0.0, total, intercept)
     return _part(fitted, k, y, s, loss, penalty, 1.0 / (C * total), C * total, intercept)
 
@@ -121,7 +113,7 @@ def _ridge(fitted: Fitted) -> Iterator[Part]:
     total = math.fsum(fitted.weights)
     for k, (y, alpha) in enumerate(zip(targets.T, alphas)):
         lam, unit = float(alpha) / total, 2.0 * total
-        yield _part(fitted, k, y, fitted.weights, losses.Squared(), penalty, lam, unit)
+        yield _part(fitted, k, y, fitted.weights, ours("squared"), penalty, lam, unit)
 
 
 def _ridge_classifier(fitted: Fitted) -> Iterator[Part]:
@@ -131,7 +123,7 @@ def _ridge_classifier(fitted: Fitted) -> Iterator[Part]:
     total = math.fsum(s)
     for k, y, _ in _one_vs_rest(fitted, np.ones(len(model.classes_))):
         lam = float(model.alpha) / total
-        yield _part(fitted, k, y, s, losses.Squared(), penalty, lam, 2.0 * total)
+        yield _part(fitted, k, y, s, ours("squared"), penalty, lam, 2.0 * total)
 
 
 def _elastic_net(fitted: Fitted) -> Iterator[Part]:
@@ -140,15 +132,15 @@ def _elastic_net(fitted: Fitted) -> Iterator[Part]:
     penalty = _mixed(float(model.l1_ratio))
     penalty = NonNegative(penalty) if model.positive else penalty
     for k, y in enumerate(fitted.targets().T):
-        yield _mean(fitted, k, y, losses.Squared(), penalty)
+        yield _mean(fitted, k, y, ours("squared"), penalty)
 
 
 def _quantile(fitted: Fitted) -> Iterator[Part]:
-    yield _mean(fitted, 0, fitted.numbers(), losses.Quantile(float(fitted.model.quantile)), L1())
+    yield _mean(fitted, 0, fitted.numbers(), ours("quantile", float(fitted.model.quantile)), L1())
 
 
 def _poisson(fitted: Fitted) -> Iterator[Part]:
-    yield _mean(fitted, 0, fitted.numbers(), losses.Poisson(), L2())
+    yield _mean(fitted, 0, fitted.numbers(), ours("poisson"), L2())
 
 
 def _mean(fitted: Fitted, k: int, y: Floats, loss: Any, penalty: Any) -> Part:
@@ -170,36 +162,12 @@ def _sgd_regressor(fitted: Fitted) -> Iterator[Part]:
 def _stochastic(fitted: Fitted, k: int, y: Floats, s: Floats) -> Part:
     """(1/n) Σ s φ + alpha g: each sample makes one step in n, whatever its weight."""
     model = fitted.model
-    loss, factor = _sgd_loss(model)
+    loss, factor = matching(model)
     share = factor * math.fsum(s) / len(s)
     ratios: dict[Any, float | None] = {"l2": 0.0, "l1": 1.0, None: None}
     penalty = _mixed(ratios.get(model.penalty, model.l1_ratio))
     lam = 0.0 if penalty is None else float(model.alpha) / share
     return _part(fitted, k, y, s, loss, penalty, lam, share)
-
-
-def _sgd_loss(model: Any) -> tuple[Any, float]:
-    """Our loss, and what to multiply it by."""
-    epsilon = float(model.epsilon)
-    known: dict[str, Callable[[], tuple[Any, float]]] = {
-        "hinge": lambda: (losses.Hinge(), 1.0),
-        "squared_hinge": lambda: (losses.SquaredHinge(0.5), 1.0),
-        "log_loss": lambda: (losses.Logistic(), 1.0),
-        "modified_huber": lambda: (losses.SmoothedHinge(2.0), 4.0),
-        "squared_error": lambda: (losses.Squared(), 1.0),
-        "huber": lambda: (losses.Huber(epsilon), 1.0),
-        "epsilon_insensitive": lambda: (losses.EpsilonInsensitive(epsilon), 1.0),
-        "squared_epsilon_insensitive": lambda: (
-            losses.SquaredEpsilonInsensitive(epsilon, 0.5),
-            1.0,
-        ),
-    }
-    if model.loss not in known:
-        raise ValueError(
-            f"loss={model.loss!r} has no match in dualgap; of {type(model).__name__}'s losses "
-            f"{', '.join(known)} have one"
-        )
-    return known[model.loss]()
 
 
 # --- what they share ----------------------------------------------------------------------------

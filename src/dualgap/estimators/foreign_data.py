@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Fitted(NamedTuple):
         return y.reshape(len(self.weights), -1)
 
 
-def read(model: Any, X: Any, y: Any, sample_weight: Any, known: Iterable[str]) -> Fitted:
+def read(model: Any, X: Any, y: Any, sample_weight: Any, known: Collection[str]) -> Fitted:
     """The model and its data, or an error that says what would work."""
     model, X = _last_step(model, X)
     name = _known_name(model, known)
@@ -83,10 +83,10 @@ def _first_name(model: Any) -> str | None:
     return None
 
 
-def _known_name(model: Any, known: Iterable[str]) -> str:
+def _known_name(model: Any, known: Collection[str]) -> str:
     name = _first_name(model)
-    if name in known:
-        return str(name)
+    if name is not None and name in known:
+        return name
     own = type(model).__name__
     if hasattr(model, "certificate_"):
         raise ValueError(f"{own} has its proof already: see its attribute certificate_")
