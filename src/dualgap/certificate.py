@@ -9,7 +9,7 @@ itself, less its own rounding errors: near the optimum it is sharper than P(w) m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,54 +89,14 @@ class Pair(NamedTuple):
     u: Floats
 
 
-@overload
-def certify(model: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate: ...
-@overload
-def certify(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    sample_weight: Any = None,
-    *,
-    tol: float = 1e-6,
-    max_epochs: int = 1000,
-) -> Any: ...
-def certify(model: Any, *args: Any, **options: Any) -> Any:
+def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate:
     """Certify any coefficients, wherever they come from.
 
-    ``certify(problem, coef, dual=None, intercept=0.0)``
-        The proof for coefficients of a ``Problem``, in a few passes over the data. ``dual`` is a
-        dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point −φ'(Xw), which needs
-        no knowledge, and 0, which says that losses have a minimum, are tried as well, and the best
-        of them is used. ``intercept`` is what decision values have on top of X·coef. For a loss of
-        K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
-
-    ``certify(estimator, X, y, sample_weight=None, tol=1e-6, max_epochs=1000)``
-        The proven distance of a fitted scikit-learn model (or of a pipeline that ends in one) from
-        the optimum of its own objective on X, y: the data of its fit. Numbers are in the units of
-        that objective as scikit-learn documents it. The result is a ``Certificate``, for models
-        that solve several problems (one-vs-rest, several targets) a ``CertificateSum`` of them.
-
-        Costs: a few passes over the data when that proves a gap of ``tol`` · P(0). If not, as much
-        as to fit the model with ``solve(problem, tol=tol, max_epochs=max_epochs)``, for each of its
-        problems, because a model far from the optimum does not know a good lower bound. The gap
-        exceeds the true distance by at most ``tol`` · P(0), unless a warning says otherwise.
+    ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
+    −φ'(Xw), which needs no knowledge, and 0, which says that losses have a minimum, are tried as
+    well, and the best of them is used. ``intercept`` is what decision values have on top of X·coef.
+    For a loss of K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
     """
-    if isinstance(model, Problem):
-        return _certify_problem(model, *args, **options)
-    if hasattr(model, "fit") and hasattr(model, "get_params"):
-        from dualgap.estimators.distance import certify_model  # late: it solves problems
-
-        return certify_model(model, *args, **options)
-    raise ValueError(
-        f"certify needs a Problem or a fitted model, not {type(model).__name__}: "
-        "certify(problem, coef) or certify(model, X, y)"
-    )
-
-
-def _certify_problem(
-    problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0
-) -> Certificate:
     dual = None if dual is None else problem.flat(dual, "dual", problem.n)
     return prove(problem, joined(problem, coef, intercept), dual)[0]
 
