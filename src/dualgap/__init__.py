@@ -2,7 +2,7 @@
 
 from dualgap import datasets, losses, methods, penalties, samplings, steps, theory
 from dualgap.certificate import Certificate
-from dualgap.certifying import certify
+from dualgap.certifying import CertificateSum, certify
 from dualgap.problem import Problem
 from dualgap.solution import Solution
 from dualgap.solve import solve
@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "CertificateSum",
     "Problem",
     "Solution",
     "certify",

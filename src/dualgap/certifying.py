@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, overload
 
 from dualgap.certificate import Certificate
 from dualgap.certificate import certify as certify_problem
 from dualgap.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class CertificateSum:
+    """Proof for a model that solves several problems: one-vs-rest, or several targets.
+
+    ``parts`` has a ``Certificate`` for each class or target; ``primal``, ``dual``, ``gap`` and
+    ``scale`` are their sums, and mean for the model what they mean for a part.
+    """
+
+    parts: tuple[Certificate, ...]
+
+    @property
+    def primal(self) -> float:
+        return sum(part.primal for part in self.parts)
+
+    @property
+    def dual(self) -> float:
+        return sum(part.dual for part in self.parts)
+
+    @property
+    def gap(self) -> float:
+        return sum(part.gap for part in self.parts)
+
+    @property
+    def scale(self) -> float:
+        return sum(part.scale for part in self.parts)
+
+    @property
+    def relative_gap(self) -> float:
+        if self.gap == 0.0:
+            return 0.0
+        return self.gap / self.scale if self.scale > 0.0 else float("inf")
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.parts)} problems: objective {self.primal:.6g}; no model can do better than "
+            f"{self.dual:.6g}; gap {self.gap:.1e} ({self.relative_gap:.1e} of P(0))"
+        )
 
 
 @overload

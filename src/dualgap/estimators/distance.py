@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dualgap._scalar import EPS
 from dualgap.certificate import Certificate, certify
+from dualgap.certifying import CertificateSum
 from dualgap.estimators.foreign import Part, parts
 from dualgap.solve import solve
 
 _ROUNDING = 64.0 * EPS  # of λ, of the shares c and of the unit, relative to the objective
-
-
-@dataclass(frozen=True, eq=False)
-class CertificateSum:
-    """Proof for a model that solves several problems: one-vs-rest, or several targets.
-
-    ``parts`` has a ``Certificate`` for each class or target; ``primal``, ``dual``, ``gap`` and
-    ``scale`` are their sums, and mean for the model what they mean for a part.
-    """
-
-    parts: tuple[Certificate, ...]
-
-    @property
-    def primal(self) -> float:
-        return sum(part.primal for part in self.parts)
-
-    @property
-    def dual(self) -> float:
-        return sum(part.dual for part in self.parts)
-
-    @property
-    def gap(self) -> float:
-        return sum(part.gap for part in self.parts)
-
-    @property
-    def scale(self) -> float:
-        return sum(part.scale for part in self.parts)
-
-    @property
-    def relative_gap(self) -> float:
-        if self.gap == 0.0:
-            return 0.0
-        return self.gap / self.scale if self.scale > 0.0 else float("inf")
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.parts)} problems: objective {self.primal:.6g}; no model can do better than "
-            f"{self.dual:.6g}; gap {self.gap:.1e} ({self.relative_gap:.1e} of P(0))"
-        )
 
 
 def certify_model(
