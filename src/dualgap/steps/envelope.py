@@ -56,7 +56,7 @@ class Blocks(Samples):
     """Losses of a vector without kinks, which say themselves what their Hessians are."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.q = problem, 0.0
+        self.problem, self.q, self.least = problem, 0.0, 0.0
 
     def respond(self, z: Floats) -> tuple[Floats, Floats]:
         b = np.empty(self.problem.dual_size)
@@ -105,6 +105,10 @@ class Features:
         # Multipliers of bounds are as large as slopes of the loss over λ, those of L1 at most l1.
         self.r = width / size * np.where(bounded, problem.lam / size, 1.0)
         self.least = _LEAST * self.r
+
+    @property
+    def is_wide(self) -> bool:
+        return self.kinked and bool((self.r > self.least).any())
 
     def respond(self, w: Floats) -> tuple[Floats, Floats, Floats]:
         """The nearest p, the slope of the penalties at w, and their curvature."""

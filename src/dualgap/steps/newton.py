@@ -14,11 +14,14 @@ dK in place of d for K classes). Rate: superlinear, in the steps of a stage and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from threadpoolctl import ThreadpoolController
 
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.penalties.shape import shape_of
@@ -56,17 +59,17 @@ class Newton(FullPass):
         return "Newton steps on augmented Lagrangians"
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> NewtonRun:
-        return NewtonRun(problem, warm, setting.target)
+        return NewtonRun(problem, warm, setting)
 
 
 class NewtonRun(FullPassRun):
     """A run; its state is w with z = Xw, and the multipliers of the stage."""
 
-    def __init__(self, problem: Problem, warm: Start, target: float) -> None:
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
-        self.target = target
+        self.target, self.n_threads = setting.target, setting.n_threads
         self.w = problem.features.origin if warm.coef is None else warm.coef
         a, width = dual_start(problem, warm.dual), _spread(problem)
         self.samples = Samples(problem, a, width) if problem.width == 1 else Blocks(problem)
@@ -94,15 +97,22 @@ class NewtonRun(FullPassRun):
         """A Newton step."""
         lam = self.problem.lam
         gradient = lam * (self.slope - self.u)
-        hessian = self.samples.hessian(self.h)
-        hessian[np.diag_indices_from(hessian)] += lam * self.bend
-        move = _solved(hessian, -gradient)
+        with _libraries().limit(limits=self.n_threads, user_api="blas"):
+            hessian = self.samples.hessian(self.h)
+            hessian[np.diag_indices_from(hessian)] += lam * self.bend
+            move = _solved(hessian, -gradient)
         self.left = -float(np.sum(gradient * move))
         before = self.w
         self.w = self.w + self._length(move) * move
         self.steps += 1
         self._respond()
-        return int((self.w != before).any()), *self.worth(3 + self.problem.d)
+        moved = not self._is_exhausted() and bool((self.w != before).any())
+        return int(moved), *self.worth(3 + self.problem.d)
+
+    def _is_exhausted(self) -> bool:
+        """Whether all is done that rounding errors allow."""
+        rounded = self.samples.q > self.samples.least or self.features.is_wide
+        return not rounded and self.left <= EPS * self.target
 
     def _length(self, move: Floats) -> float:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
@@ -121,10 +131,10 @@ class NewtonRun(FullPassRun):
                 high, at_high = length, slope
             if high == np.inf:
                 length *= 4.0
-            elif at_high < np.inf and trial % 3:
-                length = low - at_low * (high - low) / (at_high - at_low)
+            elif trial % 2 or not at_high < np.inf:
+                length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
             else:
-                length = 0.5 * (low + high)
+                length = low - at_low * (high - low) / (at_high - at_low)
         return low
 
     def _slope_at(self, length: float, move: Floats, along: Floats) -> float:
@@ -148,6 +158,12 @@ class NewtonRun(FullPassRun):
         self.steps = 0
         self._respond()
         return True
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """BLAS, whose threads are ours to limit: on small matrices they are in each other's way."""
+    return ThreadpoolController()
 
 
 def _spread(problem: Problem) -> float:
