@@ -202,7 +202,7 @@ def fitted(model, *data):
 
 
 @pytest.mark.parametrize(
-    "case", cases(), ids=lambda c: f"{type(c.model).__name__}-{c.phi}-{c.kind}-{c.l1}"
+    "case", list(cases()), ids=lambda c: f"{type(c.model).__name__}-{c.phi}-{c.kind}-{c.l1}"
 )
 def test_distance(case):
     y = Y[case.kind]
