@@ -254,7 +254,9 @@ def test_a_model_that_diverged():
 
 def test_pipelines_and_other_forms():
     y = Y["two"]
-    pipe = fitted(make_pipeline(StandardScaler(), LinearSVC(loss="hinge", random_state=0)), X, y)
+    pipe = fitted(
+        make_pipeline(StandardScaler(), LinearSVC(loss="hinge", C=50.0, random_state=0)), X, y
+    )
     direct = dg.certify(pipe[-1], StandardScaler().fit_transform(X), y)
     assert dg.certify(pipe, X, y).gap == direct.gap
     model = fitted(SGDRegressor(penalty="l1", random_state=0), X, Y["real"])
