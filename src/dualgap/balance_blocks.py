@@ -44,7 +44,7 @@ class _Tilts:
         return np.asarray(np.maximum(1.0 - taken.sum(axis=1), 0.0))
 
     def at(self, t: Floats) -> Floats:
-        tilt = np.einsum("ij,jk->ik", self.X, t.reshape(-1, self.width))
+        tilt: Floats = np.einsum("ij,jk->ik", self.X, t.reshape(-1, self.width))
         tilt -= tilt[self.rows, self.y][:, None]
         tilted = self.taken * np.exp(np.clip(tilt, -_STEEPEST, _STEEPEST))
         total = self._own(self.taken) + tilted.sum(axis=1)
