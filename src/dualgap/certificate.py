@@ -187,7 +187,7 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
     free = problem.features.free
     slack = 0.0
     if free.any():
-        pair, slack = _balanced(problem, pair, np.flatnonzero(free))
+        pair, slack = _balanced(problem, pair)
     if not np.isfinite(np.minimum(high, -low)[~free]).any():
         return pair, slack
     # Shrinking keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
@@ -203,13 +203,15 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
     return pair._replace(a=pair.a * shrink, u=pair.u * shrink), slack
 
 
-def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
-    a, reach = balance(problem, pair, free)
+def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, float]:
+    a, reach = balance(problem, pair)
+    free = problem.unpenalised.places
     u = problem.average(a)
     error = _error_of_u(problem, a)[free]
     if np.isinf(reach).any() or (np.abs(u[free]) > error).any():
         # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
-        return pair._replace(a=np.zeros(problem.n), u=np.zeros(problem.d)), 0.0
+        nothing = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
+        return pair._replace(a=nothing[0], u=nothing[1]), 0.0
     u[free] = 0.0
     return pair._replace(a=a, u=u), float(2.0 * problem.lam * np.sum(error * reach))
 

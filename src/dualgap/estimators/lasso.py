@@ -86,8 +86,6 @@ class Lasso(ElasticNet):
     sample weights. Each column of y is a problem of its own.
     """
 
-    l1_ratio = 1.0
-
     def __init__(
         self,
         alpha: float = 1.0,
