@@ -46,7 +46,7 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> Any:
     size = np.sqrt(np.sum(problem.weighted(a) * a))
     rounding = (2.0 + problem.n) * EPS * np.sqrt(squares) * size / problem.lam
     if problem.intercept is True:
-        mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own : problem.width]
+        mean = problem.lam * problem.average(np.ones(problem.dual_size))[: own : problem.width]
         # What the difference of two large numbers is worth, added to it.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
     reach = np.sqrt(2.0 * certificate.gap / gamma) * np.sqrt(squares) / problem.lam

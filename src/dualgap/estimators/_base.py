@@ -21,6 +21,7 @@ from dualgap._validate import Floats, number
 from dualgap.certificate import Certificate, prove
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
+from dualgap.intercept import joined
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
 from dualgap.penalties import L2, NonNegative, Weighted
@@ -123,9 +124,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         reports.end()
         return fits
 
-    def _run(
-        self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool
-    ) -> Fit:
+    def _run(self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool) -> Fit:
         problem = Problem(
             X,
             task.y,
@@ -154,7 +153,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             coef = coef.astype(problem.X.dtype)
             intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
             flat = problem.flat(dual, "dual", problem.n)
-            certificate, flat = prove(problem, problem.joined(coef, intercept, ""), flat)
+            certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
             dual = problem.shaped(flat)
         return Fit(
             solution,
@@ -185,9 +184,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         dual = dual if dual.shape == (lines, n) else None
         if self._joint:
             return [(coef.T, intercept, None if dual is None else dual.T)]
-        return [
-            (coef[k], intercept[k], None if dual is None else dual[k]) for k in range(lines)
-        ]
+        return [(coef[k], intercept[k], None if dual is None else dual[k]) for k in range(lines)]
 
     def _warn(self, solutions: list[Solution], interrupted: bool) -> None:
         short = [s for s in solutions if not s.converged and s.status is not Status.CALLBACK]

@@ -20,8 +20,8 @@ from dualgap.estimators._regressors import LinearRegressor
 class HuberRegression(LinearRegressor):
     """Regression with Huber's loss and an L2 penalty.
 
-    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + (α/2)‖w‖², that is ``Problem`` with λ = α, where s are
-    sample weights.
+    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + (α/2)‖w‖², that is ``Problem`` with λ = α, where s
+    are sample weights.
     """
 
     def __init__(
