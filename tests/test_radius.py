@@ -12,7 +12,7 @@ from dualgap.radius import radius
 
 RNG = np.random.default_rng(3)
 N, P = 50, 4
-X = RNG.standard_normal((N, P)) + [0.0, 3.0, 0.0, -1.0]
+X = RNG.standard_normal((N, P)) + np.array([0.0, 3.0, 0.0, -1.0])
 SIGNAL = X @ [1.0, -1.0, 0.5, 0.0] + 0.5 * RNG.standard_normal(N)
 TARGETS = {
     "binary": np.where(np.median(SIGNAL) < SIGNAL, 1.0, -1.0),

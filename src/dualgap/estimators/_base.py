@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dualgap import losses
 from dualgap._validate import Floats, number
 from dualgap.certificate import Certificate, prove
 from dualgap.estimators import _checks
@@ -146,7 +147,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             progress=show,
             warm_start=start,
         )
-        coef, intercept, dual = solution.coef, solution.intercept, solution.dual
+        coef, intercept = _centred(problem, solution)
+        dual = solution.dual
         certificate = solution.certificate
         if problem.X.dtype != np.float64:
             # The model is the rounded one, and so is the proof.
@@ -277,6 +279,20 @@ def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> li
             except BaseException:
                 stop.set()
                 raise
+
+
+def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
+    """Of the models that differ by what the loss does not see, the one that others would find.
+
+    These losses see differences between classes only, so that what no penalty holds can move.
+    """
+    coef, intercept = solution.coef, solution.intercept
+    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
+        if problem.intercept is True:
+            intercept = intercept - np.mean(intercept)
+        if problem.features.free.all():
+            coef = coef - coef.mean(axis=1, keepdims=True)
+    return coef, intercept
 
 
 def _dense(coef: Any) -> Any:
