@@ -33,6 +33,7 @@ from dualgap.solution import Solution, Status
 from dualgap.solve import solve
 
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
+_NEGLIGIBLE = 1e-14  # part of an intercept
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
 
@@ -148,12 +149,12 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             warm_start=start,
         )
         coef, intercept = _centred(problem, solution)
-        dual = solution.dual
-        certificate = solution.certificate
-        if problem.X.dtype != np.float64:
-            # The model is the rounded one, and so is the proof.
+        balanced = _balanced(problem, coef, intercept)
+        dual, certificate = solution.dual, solution.certificate
+        if balanced is not intercept or problem.X.dtype != np.float64:
+            # The model is not quite the solution any more, and needs a proof of its own.
             coef = coef.astype(problem.X.dtype)
-            intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
+            intercept = np.asarray(balanced, dtype=problem.X.dtype)[()]
             flat = problem.flat(dual, "dual", problem.n)
             certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
             dual = problem.shaped(flat)
@@ -293,6 +294,16 @@ def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
         if problem.features.free.all():
             coef = coef - coef.mean(axis=1, keepdims=True)
     return coef, intercept
+
+
+def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
+    """The best intercept for the coefficients where it is known, as if the data had been centred."""
+    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
+        return intercept
+    residuals = problem.y - problem.decision(joined(problem, coef, intercept))
+    shift = float(np.sum(problem.c * residuals))
+    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
+    return intercept + shift if abs(shift) > _NEGLIGIBLE * size else intercept
 
 
 def _dense(coef: Any) -> Any:
