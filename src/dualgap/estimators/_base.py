@@ -89,12 +89,18 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
 
     # --- fitting -------------------------------------------------------------------------------
 
-    def _solve(self, X: Any, tasks: list[Task], data: dict[str, Any]) -> list[Fit]:
-        """Solve all tasks, with as many threads as ``n_jobs`` allows."""
+    def _complete(self, X: Any, tasks: list[Task], data: dict[str, Any], *, single: bool) -> Any:
+        """Solve all tasks, set the attributes, and tell callbacks, who get to see ``data``."""
+        reports = Tasks(self, data, len(tasks), _checks.rounds(self.max_iter))
+        self._publish(self._solve(X, tasks, reports), single=single)
+        reports.end()
+        return self
+
+    def _solve(self, X: Any, tasks: list[Task], reports: Tasks) -> list[Fit]:
+        """With as many threads as ``n_jobs`` allows."""
         X = storage.as_data(X)  # once, should it need a copy
         rounds = _checks.rounds(self.max_iter)
         number(self.tol, "tol", 0.0)
-        reports = Tasks(self, data, len(tasks), rounds)
         stop = threading.Event()
         starts = self._starts(X, len(tasks))
         workers = min(effective_n_jobs(self.n_jobs), len(tasks))
@@ -123,7 +129,6 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         else:
             fits = _in_threads(run, len(tasks), workers, stop)
         self._warn([fit.solution for fit in fits], stop.is_set())
-        reports.end()
         return fits
 
     def _run(self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool) -> Fit:
@@ -210,7 +215,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
                 f"Raise max_iter (now {_checks.rounds(self.max_iter)}) or tol, scale the features, "
                 "or try another method."
             )
-        warnings.warn(words, ConvergenceWarning, stacklevel=4)
+        warnings.warn(words, ConvergenceWarning, stacklevel=5)
 
     # --- attributes ----------------------------------------------------------------------------
 
@@ -297,7 +302,7 @@ def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
 
 
 def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
-    """The best intercept for the coefficients where it is known, as if the data had been centred."""
+    """The best intercept for the coefficients, where it is known: as if X had been centred."""
     if problem.intercept is not True or type(problem.loss) is not losses.Squared:
         return intercept
     residuals = problem.y - problem.decision(joined(problem, coef, intercept))

@@ -19,6 +19,11 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
+def seen(X: Any, y: Any, weights: Any) -> dict[str, Any]:
+    """What callbacks are shown of the data."""
+    return {"X": X, "y": y, "metadata": None if weights is None else {"sample_weight": weights}}
+
+
 class Tasks:
     """The tasks of one fit: its rounds, or several problems with their rounds."""
 

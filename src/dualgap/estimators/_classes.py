@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dualgap._validate import Floats
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel, Task
-from dualgap.estimators._callbacks import with_callbacks
+from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._certified import CertifiedClasses
 from dualgap.loop import Snapshot
 
@@ -50,12 +50,8 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
                 f"only: {self.classes_[0]!r}"
             )
         self._joint = len(self.classes_) > 2 and self._is_joint()
-        metadata = None if weights is None else {"sample_weight": weights}
-        fits = self._solve(
-            X, self._tasks(indices, weights, X.shape[1]), {"X": X, "y": y, "metadata": metadata}
-        )
-        self._publish(fits, single=False)
-        return self
+        tasks = self._tasks(indices, weights, X.shape[1])
+        return self._complete(X, tasks, seen(X, y, weights), single=False)
 
     # --- what a subclass may say otherwise -----------------------------------------------------
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel, Task
-from dualgap.estimators._callbacks import with_callbacks
+from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._certified import CertifiedPredictions
 
 
@@ -48,13 +48,8 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         )
         weights = _checks.sample_weights(sample_weight, X.shape[0])
         y = np.asarray(y, dtype=np.float64)
-        columns = [y] if y.ndim == 1 else list(y.T)
-        metadata = None if weights is None else {"sample_weight": weights}
-        fits = self._solve(
-            X, self._tasks(columns, weights, X.shape[1]), {"X": X, "y": y, "metadata": metadata}
-        )
-        self._publish(fits, single=y.ndim == 1)
-        return self
+        tasks = self._tasks([y] if y.ndim == 1 else list(y.T), weights, X.shape[1])
+        return self._complete(X, tasks, seen(X, y, weights), single=y.ndim == 1)
 
     def _tasks(self, columns: list[Any], weights: Any, p: int) -> list[Task]:
         return [self._task(column, weights, p) for column in columns]

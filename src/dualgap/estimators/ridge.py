@@ -13,7 +13,7 @@ from dualgap import losses
 from dualgap._validate import number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, Task
-from dualgap.estimators._callbacks import with_callbacks
+from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._classes import LinearClassifier, class_weights
 from dualgap.estimators._docs import documented
 from dualgap.estimators._regressors import LinearRegressor
@@ -156,11 +156,8 @@ class RidgeClassifier(LinearClassifier):
         weights = _checks.sample_weights(sample_weight, X.shape[0])
         Y = self._labels.transform(y).astype(np.float64)
         self.classes_ = self._labels.classes_
-        metadata = None if weights is None else {"sample_weight": weights}
         tasks = [self._task(column, self._weights(y, weights), X.shape[1]) for column in Y.T]
-        fits = self._solve(X, tasks, {"X": X, "y": y, "metadata": metadata})
-        self._publish(fits, single=False)
-        return self
+        return self._complete(X, tasks, seen(X, y, weights), single=False)
 
     def _weights(self, y: Any, weights: Any) -> Any:
         if self.class_weight is None:

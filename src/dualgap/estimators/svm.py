@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dualgap import losses, penalties
 from dualgap._validate import number
 from dualgap.estimators import _checks
+from dualgap.estimators._base import Fit
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import documented
 from dualgap.estimators._regressors import LinearRegressor
@@ -166,3 +169,7 @@ class LinearSVR(_Machine, LinearRegressor):
         if _checks.choice(self.loss, "loss", known) == "epsilon_insensitive":
             return losses.EpsilonInsensitive(epsilon)
         return losses.SquaredEpsilonInsensitive(epsilon, gamma=0.5)
+
+    def _publish(self, fits: list[Fit], *, single: bool) -> None:
+        super()._publish(fits, single=single)
+        self.intercept_ = np.atleast_1d(self.intercept_)  # scikit-learn's shape
