@@ -222,7 +222,6 @@ def test_many_classes_have_an_intercept_each():
     assert solution.coef.shape == (4, 3)
     assert solution.intercept.shape == (3,)
     w = np.vstack([solution.coef, solution.intercept])
-    np.testing.assert_allclose(w, dg.solve(expected, tol=1e-9).coef, atol=1e-3)
     check_same_certificate(
         dg.certify(found, solution.coef, solution.dual, solution.intercept),
         dg.certify(expected, w, solution.dual),

@@ -12,7 +12,13 @@ from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
-from dualgap.steps.choice import is_coupled, lacks_for_dual, lacks_for_primal, why_view
+from dualgap.steps.choice import (
+    is_coupled,
+    lacks_for_dual,
+    lacks_for_primal,
+    why_hold,
+    why_view,
+)
 
 # A Newton step may cost so many multiplications and so large a system; both take about a second.
 _PRODUCTS, _SYSTEM = 2e9, 2000
@@ -23,11 +29,16 @@ def choose(problem: Problem) -> tuple[str, Method]:
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     hard = _hard(problem, bool(dual and primal))
     if hard and _newton_is_affordable(problem):
-        name, reason = "newton", f"there are few features and {hard}"
-    elif dual and primal:
-        name, reason = "prox-point", f"{dual} and {primal}"
-    else:
-        name, reason = "cd-gap-decay", why_view(problem)
+        return _chosen("newton", f"there are few features and {hard}")
+    if dual and primal:
+        return _chosen("prox-point", f"{dual} and {primal}")
+    hold = why_hold(problem)
+    if hold:
+        return _chosen("prox-point", hold)
+    return _chosen("cd-gap-decay", why_view(problem))
+
+
+def _chosen(name: str, reason: str) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 

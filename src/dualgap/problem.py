@@ -27,6 +27,7 @@ from dualgap._validate import (
 )
 from dualgap.intercept import check_intercept
 from dualgap.linalg import Bordered, Extended, products, storage
+from dualgap.linalg.bordered import with_coordinate, with_entry
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
@@ -206,13 +207,13 @@ class Problem:
     def rows(self) -> storage.Matrix:
         """Samples as coordinates."""
         stored = storage.rows(self.X)
-        return Bordered(stored, self.constant, self.p) if self.has_intercept else stored
+        return with_entry(stored, self.constant) if self.has_intercept else stored
 
     @cached_property
     def columns(self) -> storage.Matrix:
         """Features as coordinates."""
         stored = storage.columns(self.X)
-        return Extended(stored, self.constant, self.p, self.n) if self.has_intercept else stored
+        return with_coordinate(stored, self.constant) if self.has_intercept else stored
 
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
@@ -230,7 +231,9 @@ class Problem:
         weights = self.weighted(a)
         (products.scatter if self.by_rows else products.gather)(self._stored, weights, out[:own])
         if self.has_intercept:
-            out[own:] = self.constant * weights.reshape(self.n, self.width).sum(axis=0)
+            # NumPy adds up in blocks along rows alone, and the certificate counts on blocks.
+            classes = np.ascontiguousarray(weights.reshape(self.n, self.width).T)
+            out[own:] = self.constant * classes.sum(axis=1)
         out /= self.lam
         return out
 

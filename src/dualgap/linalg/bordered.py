@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._rules import announce, entry, fetch, foresee, place, span, within
+from dualgap.linalg.dense import Dense
+from dualgap.linalg.sparse import Sparse
 
 
 class Bordered(NamedTuple):
@@ -48,44 +50,83 @@ class Bordered(NamedTuple):
         fetch(self.base, i)
 
 
+class DenseBordered(Bordered):
+    """The same for a dense base, with a single branch, which leaves loops vectorised."""
+
+    def span(self, i):
+        return 0, self.width + 1
+
+    def place(self, i, t):
+        return t
+
+    def entry(self, i, t):
+        return entry(self.base, i, t) if t < self.width else self.value
+
+
 class Extended(NamedTuple):
-    """``base`` has ``count`` coordinates of ``width`` places; one more holds ``value`` at each."""
+    """``base`` has ``lines`` coordinates of ``width`` places; one more holds ``value`` at each."""
 
     base: Any
     value: float
-    count: int
+    lines: int
     width: int
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.count + 1, self.width
+        return self.lines + 1, self.width
 
     def span(self, i):
-        if i == self.count:
+        if i == self.lines:
             return 0, self.width
         start, stop = span(self.base, i)
         return np.int64(start), np.int64(stop)
 
     def place(self, i, t):
-        return np.int64(t) if i == self.count else np.int64(place(self.base, i, t))
+        return np.int64(t) if i == self.lines else np.int64(place(self.base, i, t))
 
     def entry(self, i, t):
-        return self.value if i == self.count else entry(self.base, i, t)
+        return self.value if i == self.lines else entry(self.base, i, t)
 
     def within(self, i, low, high):
-        if i == self.count:
+        if i == self.lines:
             return low, high
         start, stop = within(self.base, i, low, high)
         return np.int64(start), np.int64(stop)
 
     def announce(self, i):
-        if i < self.count:
+        if i < self.lines:
             announce(self.base, i)
 
     def foresee(self, i, features):
-        if i < self.count:
+        if i < self.lines:
             foresee(self.base, i, features)
 
     def fetch(self, i):
-        if i < self.count:
+        if i < self.lines:
             fetch(self.base, i)
+
+
+class DenseExtended(Extended):
+    """The same for a dense base: what is read may be of no use, but loops have no branch."""
+
+    def span(self, i):
+        return 0, self.width
+
+    def place(self, i, t):
+        return t
+
+    def entry(self, i, t):
+        stored = entry(self.base, min(i, self.lines - 1), t)
+        return stored if i < self.lines else self.value
+
+
+def with_entry(base: Dense | Sparse, value: float) -> Bordered:
+    """Each coordinate with a constant entry at the end."""
+    kind = DenseBordered if isinstance(base, Dense) else Bordered
+    return kind(base, value, base.shape[1])
+
+
+def with_coordinate(base: Dense | Sparse, value: float) -> Extended:
+    """All coordinates, and a constant one at the end."""
+    kind = DenseExtended if isinstance(base, Dense) else Extended
+    return kind(base, value, *base.shape)

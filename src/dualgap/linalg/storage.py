@@ -16,7 +16,8 @@ from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-Matrix = Dense | Sparse | Bordered | Extended
+Stored = Dense | Sparse
+Matrix = Stored | Bordered | Extended
 
 
 def is_sparse(X: Any) -> bool:
@@ -45,7 +46,7 @@ def as_data(X: Any) -> Any:
     return _as_float(array)
 
 
-def rows(X: Any) -> Matrix:
+def rows(X: Any) -> Stored:
     """The coordinate-major view of the rows of what ``as_data`` returned."""
     if is_sparse(X):
         X = X.tocsr()  # X itself when it is one
@@ -53,7 +54,7 @@ def rows(X: Any) -> Matrix:
     return Dense(read_only(X if _row_major(X) else np.ascontiguousarray(X)))
 
 
-def columns(X: Any) -> Matrix:
+def columns(X: Any) -> Stored:
     """The coordinate-major view of the columns of what ``as_data`` returned."""
     if is_sparse(X):
         X = X.tocsc()

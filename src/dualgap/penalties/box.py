@@ -28,7 +28,8 @@ class Box(NamedTuple):
     def checked(self, d: int) -> Box:
         base = check_penalty(self.base, d)
         if np.ndim(self.low) or np.ndim(self.high):
-            return Box(*_bounds(self.low, self.high, d), base)
+            lows, highs = _bounds(self.low, self.high, d)
+            return Box(lows, highs, base)
         low = number(self.low, "low", -inf, LARGEST)
         high = number(self.high, "high", max(low, -LARGEST))
         return Box(low, high, base)

@@ -9,6 +9,8 @@ from dualgap.problem import Problem
 _UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
 _COUPLED = 30.0  # condition of the dual problem beyond which a few Newton steps cost less
 _HARD = 1e3  # condition of the dual problem beyond which the primal view is preferred
+_FEW = 10  # features that proximal-point steps may hold
+_HARD_HELD = 30.0  # the same condition, for proximal-point steps that hold a few features
 
 
 def lacks_for_dual(problem: Problem) -> str | None:
@@ -69,6 +71,26 @@ def _choice(problem: Problem) -> tuple[str, str]:
     if problem.d <= problem.n and strength.size and _condition(problem, strength.min()) > _HARD:
         return "primal", "lam is so small that samples are strongly coupled"
     return "dual", "the penalty is strongly convex"
+
+
+def why_hold(problem: Problem) -> str | None:
+    """Why to hold a few features by proximal terms rather than take features as coordinates.
+
+    None where that does not pay. Measured with an intercept, L2 and λ = 1/n: 2 to 10 times faster
+    to 1e-6 on a9a and w8a (logistic, squared hinge), as fast with the squared loss; with λ = 0.1/n,
+    a condition of 35, no longer faster on a9a.
+    """
+    features = problem.features.strength.reshape(problem.d, -1).min(axis=1)
+    held = int(np.sum(features == 0.0))
+    rest = features[(features > 0.0) & np.isfinite(features)]
+    if not 0 < held <= _FEW or not rest.size or rest.max() > _UNEVEN * rest.min():
+        return None
+    if problem.loss.gamma == 0.0:
+        return None
+    if problem.d <= problem.n and _condition(problem, rest.min()) > _HARD_HELD:
+        return None
+    few = "one feature" if held == 1 else f"{held} features"
+    return f"the penalty is strongly convex but for {few}, held by a proximal term"
 
 
 def _condition(problem: Problem, strength: float) -> float:

@@ -21,7 +21,7 @@ from dualgap.penalties.shape import Shape
 from dualgap.problem import Problem
 
 _NEARBY = 1e-4  # in units of q: the distance at which b is compared for its slope
-_LEAST = 1e-13  # of the first width: narrower, and rounding errors decide
+_LEAST = 1e-8  # of the first width: narrower, and rounding errors decide where a kink is
 
 
 class Samples:

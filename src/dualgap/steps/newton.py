@@ -69,7 +69,8 @@ class NewtonRun(FullPassRun):
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
-        self.target, self.n_threads = setting.target, setting.n_threads
+        self.n_threads = setting.n_threads
+        self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
         self.w = problem.features.origin if warm.coef is None else warm.coef
         a, width = dual_start(problem, warm.dual), _spread(problem)
         self.samples = Samples(problem, a, width) if problem.width == 1 else Blocks(problem)
@@ -109,10 +110,14 @@ class NewtonRun(FullPassRun):
         moved = not self._is_exhausted() and bool((self.w != before).any())
         return int(moved), *self.worth(3 + self.problem.d)
 
+    def _moved(self) -> float:
+        """How far this stage has moved the multipliers, in units of the objective."""
+        return self.samples.shift(self.b) + self.features.shift(self.w, self.slope)
+
     def _is_exhausted(self) -> bool:
         """Whether all is done that rounding errors allow."""
-        rounded = self.samples.q > self.samples.least or self.features.is_wide
-        return not rounded and self.left <= EPS * self.target
+        wide = self.samples.q > self.samples.least or self.features.is_wide
+        return not wide and self.left + self._moved() <= EPS * self.problem.scale
 
     def _length(self, move: Floats) -> float:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
@@ -147,10 +152,9 @@ class NewtonRun(FullPassRun):
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """End the stage once it is solved well enough."""
-        if not self.staged:
+        if not self.staged or self._is_exhausted():
             return False
-        moved = self.samples.shift(self.b) + self.features.shift(self.w, self.slope)
-        if self.left > max(_INEXACT * moved, _NEGLIGIBLE * self.target):
+        if self.left > max(_INEXACT * self._moved(), self.negligible):
             return False
         factor = 1.0 if self.steps > _MANY else (_NARROW if self.steps > _FEW else _NARROWER)
         self.samples.narrow(self.b, factor)

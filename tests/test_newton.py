@@ -1,0 +1,139 @@
+"""Newton steps: Gram matrices, rounded kinks, and data that coordinate steps cannot cope with."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+
+import dualgap as dg
+from dualgap import losses, penalties
+from dualgap.linalg.gram import gram
+from dualgap.penalties.shape import Shape
+from dualgap.steps.envelope import Features, Samples
+
+rng = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gram_matrices(make, dtype):
+    X = make((rng.standard_normal((50, 4)) * (rng.random((50, 4)) < 0.6)).astype(dtype))
+    dense = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
+    positive = np.maximum(rng.standard_normal(50), 0.0)
+    for weights in (positive, rng.standard_normal(50), np.zeros(50)):
+        np.testing.assert_allclose(
+            gram(X, weights), dense.T @ (weights[:, None] * dense), atol=1e-13
+        )
+        bordered = np.column_stack([dense, np.full(50, 2.0)])
+        expected = bordered.T @ (weights[:, None] * bordered)
+        np.testing.assert_allclose(gram(X, weights, 2.0), expected, atol=1e-13)
+
+
+def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):
+    X, weights = rng.standard_normal((50, 4)), rng.random(50)
+    whole = gram(X, weights)
+    monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 28)
+    np.testing.assert_allclose(gram(X, weights), whole, rtol=1e-13)
+
+
+def slope_of(function, x, step=1e-6):
+    return (function(x + step) - function(x - step)) / (2.0 * step)
+
+
+def test_rounded_losses_have_the_slope_and_curvature_they_say():
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    problem = dg.Problem(np.eye(4), y, "hinge", lam=1.0)
+    a = np.array([0.3, -0.9, 0.0, -1.0])
+    samples = Samples(problem, a, 0.5)
+
+    def envelope(z):
+        # The largest value over a fine grid of the interval that b is in.
+        grid = y[:, None] * np.linspace(0.0, 1.0, 200_001)
+        values = y[:, None] * grid - z[:, None] * grid - 0.25 * (grid - a[:, None]) ** 2
+        return values.max(axis=1)
+
+    for z in 3.0 * rng.standard_normal((5, 4)):
+        b, h = samples.respond(z)
+        np.testing.assert_allclose(-b, slope_of(envelope, z, 1e-3), atol=2e-3)
+        np.testing.assert_allclose(h, -slope_of(lambda z: samples.respond(z)[0], z), atol=1e-6)
+
+
+def test_rounded_penalties_have_the_slope_and_curvature_they_say():
+    problem = dg.Problem(rng.standard_normal((9, 4)), rng.standard_normal(9), lam=0.7)
+    shape = Shape(
+        np.array([1.0, 0.5, 0.0, 0.0]),
+        np.array([0.0, 2.0, 1.0, 0.0]),
+        np.array([-np.inf, 0.0, -0.2, -np.inf]),
+        np.array([np.inf, np.inf, 0.3, np.inf]),
+    )
+    s = np.array([0.4, -0.3, 0.6, 0.0])
+    features = Features(problem, shape, s, 0.8)
+    l1, l2, low, high = shape
+
+    def envelope(w):
+        p = np.clip(np.linspace(-4.0, 4.0, 400_001), low[:, None], high[:, None])
+        away = w[:, None] - p
+        values = l1[:, None] * np.abs(p) + s[:, None] * away + away**2 / (2.0 * features.r[:, None])
+        return 0.5 * l2 * w**2 + values.min(axis=1)
+
+    for w in rng.standard_normal((6, 4)):
+        p, slope, bend = features.respond(w)
+        assert (p >= low).all()
+        assert (p <= high).all()
+        np.testing.assert_allclose(slope, slope_of(envelope, w, 1e-3), atol=3e-3)
+        changes = slope_of(lambda w: features.respond(w)[1], w)
+        np.testing.assert_allclose(bend, changes, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+def test_scales_of_features_do_not_matter(loss):
+    """Where the penalty is scaled with them, the optimum is the same, and so is the proof."""
+    X = rng.standard_normal((60, 4))
+    y = np.sign(X @ [1.0, -1.0, 0.5, 0.0] + 0.5 * rng.standard_normal(60))
+    scales = np.array([1e12, 1e-12, 1.0, 1e4])
+    plain = penalties.Weighted(penalties.L2(), np.ones(4))
+    scaled = penalties.Weighted(penalties.L2(), scales**2)
+    one = dg.solve(dg.Problem(X, y, loss, plain, 0.01), "newton", tol=1e-9)
+    two = dg.solve(dg.Problem(X * scales, y, loss, scaled, 0.01), "newton", tol=1e-9)
+    assert one.converged
+    assert two.converged
+    assert two.certificate.primal == pytest.approx(one.certificate.primal, rel=1e-8)
+    np.testing.assert_allclose(two.coef * scales, one.coef, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 100.0, 1e6])
+def test_raw_data(C):
+    """Columns from 1e-3 to 1e3: a gap of 1e-8, in a few dozen steps, for a loss with kinks."""
+    X, y = load_breast_cancer(return_X_y=True)
+    problem = dg.Problem(X, y, "hinge", "l2", 1.0 / (C * len(y)), intercept=True)
+    solution = dg.solve(problem, tol=1e-8)
+    assert solution.converged, str(solution)
+    assert solution.method.startswith("auto (newton, since there are few features")
+    assert len(solution.history) < 80
+
+
+def test_what_it_cannot_do_is_said():
+    labels = np.arange(12) % 3
+    problem = dg.Problem(rng.standard_normal((12, 3)), labels, "multiclass-hinge", lam=0.1)
+    with pytest.raises(ValueError, match="MulticlassHinge loss has no second derivatives"):
+        dg.solve(problem, "newton")
+
+
+def test_a_warm_start_is_where_it_starts():
+    X = rng.standard_normal((40, 3))
+    y = X @ [2.0, 0.0, -1.0] + rng.standard_normal(40)
+    problem = dg.Problem(X, y, losses.Quantile(0.3), "l1", 0.05, intercept=True)
+    first = dg.solve(problem, "newton", tol=1e-8)
+    again = dg.solve(problem, "newton", tol=1e-6, warm_start=first)
+    assert first.converged
+    assert len(again.history) <= 2
+
+
+def test_rounding_errors_end_a_run():
+    """What no float64 can reach is given up soon, and said."""
+    X = rng.standard_normal((40, 3))
+    y = np.sign(X[:, 0] + rng.standard_normal(40))
+    solution = dg.solve(dg.Problem(X, y, "hinge", "l1", 0.01), "newton", tol=1e-18)
+    assert not solution.converged
+    assert solution.certificate.relative_gap < 1e-12
+    assert "Stalled" in str(solution)
