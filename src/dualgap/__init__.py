@@ -3,7 +3,8 @@
 from typing import Any
 
 from dualgap import datasets, losses, methods, penalties, samplings, steps, theory
-from dualgap.certificate import Certificate, certify
+from dualgap.certificate import Certificate
+from dualgap.certifying import CertificateSum, certify
 from dualgap.problem import Problem
 from dualgap.solution import Solution
 from dualgap.solve import solve
@@ -27,6 +28,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Certificate",
+    "CertificateSum",
     "CertifiedClassifier",
     "CertifiedRegressor",
     "ElasticNet",

@@ -6,6 +6,7 @@
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
+``inner``    a long part of kernels, that nothing else calls.
 ``helper``   a small scalar function that rules call; ``careful`` one that cancels on purpose.
 """
 
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import tempfile
 import uuid
@@ -27,11 +27,18 @@ from numba.core import caching, types
 from numba.extending import overload
 
 from dualgap._fingerprint import fingerprint
+from dualgap._sources import is_source, source_hash
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Nobody takes the address of what is compiled, so it needs no wrapper for C; what only kernels call
+# needs none for Python either. Each takes time to compile.
+_LEAN: Any = {"nogil": True, "no_cfunc_wrapper": True}
 # Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
-_FASTMATH = {"reassoc", "contract", "nsz"}
+_KERNEL: Any = {**_LEAN, "fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+_INNER: Any = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": False}
+# Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
+RULE: Any = {"forceinline": True, "no_cfunc_wrapper": True}
 
 
 def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
@@ -47,8 +54,7 @@ def generic(stub: F, default: Callable[..., Any] | None = None) -> F:
 
     del call.__wrapped__  # Numba would compile the empty stub
 
-    # Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
-    @overload(call, strict=False, jit_options={"forceinline": True})
+    @overload(call, strict=False, jit_options=RULE)
     def choose(obj: Any, *args: Any) -> Any:
         return getattr(getattr(obj, "instance_class", None), name, default)
 
@@ -62,30 +68,25 @@ def generic_with_default(rule: F) -> F:
 
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
-    return numba.njit(nogil=True, forceinline=True)(function)
+    return numba.njit(forceinline=True, **_LEAN)(function)
 
 
 def careful(function: F) -> F:
     """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
-    return numba.njit(nogil=True, fastmath=False, error_model="numpy")(function)
+    return numba.njit(fastmath=False, error_model="numpy", **_LEAN)(function)
+
+
+def inner(function: F) -> F:
+    """A part of kernels that is too long to be inlined; only they can call it, and are cached."""
+    return numba.njit(**_INNER)(function)
 
 
 def kernel(function: F) -> F:
     """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
-    compiled = numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    compiled = numba.njit(**_KERNEL)(function)
     if isinstance(compiled, numba.core.dispatcher.Dispatcher):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
     return compiled
-
-
-def package_hash() -> str:
-    """A fingerprint of every source file of the package."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @functools.cache
@@ -94,7 +95,7 @@ def cache_folder() -> Path:
     own = numba.config.CACHE_DIR
     candidates = [own] if own else [platformdirs.user_cache_dir("dualgap"), tempfile.gettempdir()]
     for base in candidates:
-        folder = Path(base) / f"kernels-{package_hash()}"
+        folder = Path(base) / f"kernels-{source_hash()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -153,11 +154,11 @@ class _KernelCache(caching.FunctionCache):
 
 
 def _outside_classes(sig: Any) -> Iterator[type]:
-    """The NamedTuple classes in a signature that do not belong to this package."""
+    """The NamedTuple classes in a signature that the hash of our sources does not cover."""
     for item in sig:
         if isinstance(item, types.BaseNamedTuple):
             cls = item.instance_class
-            if not cls.__module__.startswith(__package__ + "."):
+            if not is_source(cls.__module__):
                 yield cls
             yield from _outside_classes(item.types)
 

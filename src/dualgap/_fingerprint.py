@@ -6,8 +6,10 @@ import hashlib
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-# What these hold is either part of the package's own fingerprint or of the Python that runs.
-_KNOWN = ("dualgap", "math", "numpy", "builtins")
+from dualgap._sources import is_source
+
+# What these hold is part of the Python that runs; our own sources have a hash of their own.
+_KNOWN = ("math", "numpy", "builtins")
 _CONSTANT = (int, float, str, bool, type(None))
 
 
@@ -59,7 +61,7 @@ def _add_code(code: CodeType, namespace: dict[str, Any], parts: list[str], seen:
 def _add_object(obj: Any, parts: list[str], seen: set[int]) -> bool:
     obj = getattr(obj, "py_func", obj)  # a compiled helper
     origin = obj.__name__ if isinstance(obj, ModuleType) else getattr(obj, "__module__", "") or ""
-    if origin.split(".")[0] in _KNOWN or isinstance(obj, BuiltinFunctionType):
+    if origin.split(".")[0] in _KNOWN or is_source(origin) or isinstance(obj, BuiltinFunctionType):
         return True
     if isinstance(obj, _CONSTANT):
         parts.append(repr(obj))

@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from dualgap._compile import RULE
+
 _LINE = 64  # bytes that the caches fetch at a time
 
 
@@ -28,7 +30,7 @@ def prefetch(array: Any, index: int) -> None:
     """A hint that ``array[index]`` will be read soon; in plain Python it does nothing."""
 
 
-@overload(prefetch, strict=False)
+@overload(prefetch, strict=False, jit_options=RULE)
 def _compiled(array: Any, index: Any) -> Any:
     def hint(array: Any, index: Any) -> None:
         _hint(array, index)

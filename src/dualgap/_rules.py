@@ -178,7 +178,18 @@ def hessian(smooth: Any, k: int, v: float) -> float:
 
 @generic
 def quadratic_bound(smooth: Any) -> bool:
-    """Whether one step with the curvature bound is the coordinate step; else Newton steps are."""
+    """Whether one step with the curvature bound is the coordinate step; else ``search`` is."""
+    raise TypeError
+
+
+@generic
+def search(
+    smooth: Any, matrix: Any, separable: Any, i: int, x: float, v: Any, q: float
+) -> tuple[float, int]:
+    """The minimum along coordinate ``i``, and the passes over its entries that finding it took.
+
+    A rule, so that what never searches need not compile it.
+    """
     raise TypeError
 
 

@@ -1,7 +1,7 @@
 """Estimators with scikit-learn's names and parameters, each fit with a proof.
 
 Changing the import is enough; what a certificate adds is in ``certificate_``, ``decision_radius``,
-``predict_certified`` and ``support_certified_``.
+``predict_certified`` and ``support_certified_``. Proofs for scikit-learn's own: ``distance``.
 """
 
 from dualgap.estimators.certified import CertifiedClassifier, CertifiedRegressor

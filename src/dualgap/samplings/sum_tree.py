@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 
 # Weights only fall; below this total they are scaled up again, which changes no probability.
 _FAINT = 1e-200
@@ -23,12 +23,17 @@ def draw_decaying(weights: Any, coins: Any, factor: float) -> Any:
     while leaves < n:
         leaves *= 2
     tree = np.zeros(2 * leaves)
-    tree[leaves : leaves + n] = weights / weights.max()
+    # Loops, for array expressions and ``max`` take seconds to compile.
+    largest = _largest(weights)
+    for i in range(n):
+        tree[leaves + i] = weights[i] / largest
     _sum_up(tree, leaves)
     out = np.empty(len(coins), np.int64)
     for t in range(len(coins)):
         if tree[1] < _FAINT:
-            tree[leaves:] /= tree[leaves:].max()
+            largest = _largest(tree[leaves:])
+            for node in range(leaves, 2 * leaves):
+                tree[node] /= largest
             _sum_up(tree, leaves)
         rest = coins[t] * tree[1]
         node = 1
@@ -46,7 +51,15 @@ def draw_decaying(weights: Any, coins: Any, factor: float) -> Any:
     return out
 
 
-@kernel
+@inner
+def _largest(weights: Any) -> float:
+    largest = 0.0
+    for i in range(len(weights)):
+        largest = max(largest, weights[i])
+    return largest
+
+
+@inner
 def _sum_up(tree: Any, leaves: int) -> None:
     for node in range(leaves - 1, 0, -1):
         tree[node] = tree[2 * node] + tree[2 * node + 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 from dualgap._rules import (
     announce,
     entry,
@@ -25,7 +25,7 @@ from dualgap._rules import (
 _PLACES, _ENTRIES, _FEATURES = 8, 4, 2
 
 
-@kernel
+@inner
 def prepare(matrix: Any, features: Any, samples: Any, order: Any, turn: int) -> None:
     """Ask the caches for what the samples after ``order[turn]`` will need."""
     last = len(order) - 1

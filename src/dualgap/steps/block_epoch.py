@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 from dualgap._prefetch import prefetch
 from dualgap._rules import announce, entry, expect, fetch, gradient, place, span, step_into
 from dualgap._scalar import EPS
@@ -73,7 +73,7 @@ def block_epoch(
     return moved, len(order) + moved
 
 
-@kernel
+@inner
 def _four(
     matrix: Any, smooth: Any, i: int, k: int, width: int, v: Any
 ) -> tuple[float, float, float, float]:

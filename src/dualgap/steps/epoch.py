@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 from dualgap._prefetch import prefetch
 from dualgap._rules import (
     announce,
@@ -16,6 +16,7 @@ from dualgap._rules import (
     hessian,
     place,
     quadratic_bound,
+    search,
     span,
     step,
 )
@@ -53,7 +54,7 @@ def epoch(
             new = step(separable, i, x[i], g, q[i])
             operations += 1
         else:
-            new, passes = _line_minimum(matrix, smooth, separable, i, x[i], v, q[i])
+            new, passes = search(smooth, matrix, separable, i, x[i], v, q[i])
             operations += passes
         if new != x[i]:
             delta = scale[i] * (new - x[i])
@@ -65,9 +66,9 @@ def epoch(
     return moved, operations
 
 
-@kernel
-def _line_minimum(
-    matrix: Any, smooth: Any, separable: Any, i: int, x: float, v: Any, q: float
+@inner
+def line_minimum(
+    smooth: Any, matrix: Any, separable: Any, i: int, x: float, v: Any, q: float
 ) -> tuple[float, int]:
     """The value of coordinate i that minimises the objective, and the passes over its entries.
 

@@ -28,6 +28,7 @@ from dualgap.linalg import products
 from dualgap.linalg.storage import Matrix
 from dualgap.problem import Problem
 from dualgap.scores import Scores
+from dualgap.steps.epoch import line_minimum
 from dualgap.steps.looks import BLUR, FeatureLook, SampleLook, feature_scores, sample_residues
 from dualgap.steps.start import dual_start
 
@@ -40,11 +41,11 @@ class PenaltyConjugate(NamedTuple):
     def gradient(self, k, v):
         return conj_slope(self.penalty, v, 0.0, k)
 
-    def hessian(self, k, v):
-        return 0.0
-
     def quadratic_bound(self):
         return True
+
+    def search(self, matrix, separable, i, x, v, q):
+        return x, 0  # never asked for
 
 
 class LossConjugate(NamedTuple):
@@ -79,6 +80,9 @@ class LossSum(NamedTuple):
 
     def quadratic_bound(self):
         return self.quadratic
+
+    def search(self, matrix, separable, i, x, v, q):
+        return line_minimum(self, matrix, separable, i, x, v, q)
 
 
 class PenaltyTerms(NamedTuple):
