@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,47 +16,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap import losses
 from dualgap._validate import Floats, number
-from dualgap.certificate import Certificate, prove
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
-from dualgap.intercept import joined
+from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
 from dualgap.penalties import L2, NonNegative, Weighted
 from dualgap.problem import Problem
-from dualgap.radius import Radius, radius
-from dualgap.screening import proven_zero
-from dualgap.solution import Solution, Status
+from dualgap.solution import Status
 from dualgap.solve import solve
 
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
-_NEGLIGIBLE = 1e-14  # part of an intercept
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
-
-
-class Task(NamedTuple):
-    """A problem, without X."""
-
-    y: Any
-    weights: Floats | None
-    loss: Any
-    penalty: Any
-    lam: float
-
-
-class Fit(NamedTuple):
-    """A solution, with coefficients in the dtype of X and the certificate of those."""
-
-    solution: Solution
-    coef: Any
-    intercept: Any
-    dual: Floats
-    certificate: Certificate
-    radius: Radius
-    zeros: Any
 
 
 class CertifiedModel(CallbackSupport, BaseEstimator):
@@ -127,8 +99,10 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
                 if fits[-1].solution.status is Status.INTERRUPTED:
                     stop.set()
         else:
-            fits = _in_threads(run, len(tasks), workers, stop)
-        self._warn([fit.solution for fit in fits], stop.is_set())
+            fits = in_threads(run, len(tasks), workers, stop)
+        words = complaint([fit.solution for fit in fits], self.tol, rounds, stop.is_set())
+        if words:
+            warnings.warn(words, ConvergenceWarning, stacklevel=5)
         return fits
 
     def _run(self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool) -> Fit:
@@ -153,25 +127,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             progress=show,
             warm_start=start,
         )
-        coef, intercept = _centred(problem, solution)
-        balanced = _balanced(problem, coef, intercept)
-        dual, certificate = solution.dual, solution.certificate
-        if balanced is not intercept or problem.X.dtype != np.float64:
-            # The model is not quite the solution any more, and needs a proof of its own.
-            coef = coef.astype(problem.X.dtype)
-            intercept = np.asarray(balanced, dtype=problem.X.dtype)[()]
-            flat = problem.flat(dual, "dual", problem.n)
-            certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
-            dual = problem.shaped(flat)
-        return Fit(
-            solution,
-            coef,
-            intercept,
-            dual,
-            certificate,
-            radius(problem, coef, intercept, dual, certificate),
-            proven_zero(problem, certificate, dual),
-        )
+        return finish(problem, solution)
 
     def _starts(self, X: Any, count: int) -> list[Any]:
         """For each task where it starts: the last fit, as far as it fits."""
@@ -193,29 +149,6 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         if self._joint:
             return [(coef.T, intercept, None if dual is None else dual.T)]
         return [(coef[k], intercept[k], None if dual is None else dual[k]) for k in range(lines)]
-
-    def _warn(self, solutions: list[Solution], interrupted: bool) -> None:
-        short = [s for s in solutions if not s.converged and s.status is not Status.CALLBACK]
-        if not short and not interrupted:
-            return
-        worst = max(short or solutions, key=lambda s: s.certificate.gap / max(s.target, 1e-300))
-        words = ""
-        if len(solutions) > 1:
-            words = f"{len(short)} of {len(solutions)} problems are not solved; the worst of them: "
-        words += (
-            f"{worst.certificate} after {worst.passes:.3g} passes, where tol={self.tol} asks for a "
-            f"gap of {worst.target:.1e}. "
-        )
-        if interrupted:
-            words += "Interrupted: this is the best certified model so far."
-        elif worst.status is Status.STALLED:
-            words += "Rounding errors hide a smaller gap: raise tol or scale the features."
-        else:
-            words += (
-                f"Raise max_iter (now {_checks.rounds(self.max_iter)}) or tol, scale the features, "
-                "or try another method."
-            )
-        warnings.warn(words, ConvergenceWarning, stacklevel=5)
 
     # --- attributes ----------------------------------------------------------------------------
 
@@ -272,43 +205,6 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
                 f"are those up to {FORMAT}): upgrade dualgap, or fit again"
             )
         super().__setstate__(state)
-
-
-def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> list[Fit]:
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(run, k) for k in range(count)]
-        while True:
-            try:
-                return [future.result() for future in futures]
-            except KeyboardInterrupt:
-                stop.set()  # the runs end at their next look, and are collected
-            except BaseException:
-                stop.set()
-                raise
-
-
-def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
-    """Of the models that differ by what the loss does not see, the one that others would find.
-
-    These losses see differences between classes only, so that what no penalty holds can move.
-    """
-    coef, intercept = solution.coef, solution.intercept
-    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
-        if problem.intercept is True:
-            intercept = intercept - np.mean(intercept)
-        if problem.features.free.all():
-            coef = coef - coef.mean(axis=1, keepdims=True)
-    return coef, intercept
-
-
-def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
-    """The best intercept for the coefficients, where it is known: as if X had been centred."""
-    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
-        return intercept
-    residuals = problem.y - problem.decision(joined(problem, coef, intercept))
-    shift = float(np.sum(problem.c * residuals))
-    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
-    return intercept + shift if abs(shift) > _NEGLIGIBLE * size else intercept
 
 
 def _dense(coef: Any) -> Any:

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualgap._validate import Floats
 from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel, Task
+from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._certified import CertifiedClasses
+from dualgap.estimators._fits import Task
 from dualgap.loop import Snapshot
 
 

@@ -10,9 +10,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
 from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel, Task
+from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._certified import CertifiedPredictions
+from dualgap.estimators._fits import Task
 
 
 class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):

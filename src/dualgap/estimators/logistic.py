@@ -10,9 +10,9 @@ from scipy.special import expit, log_softmax, softmax
 from dualgap import losses, penalties
 from dualgap._validate import number
 from dualgap.estimators import _checks
-from dualgap.estimators._base import Fit
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import COMPATIBLE, documented
+from dualgap.estimators._fits import Fit
 
 
 class Probabilities:

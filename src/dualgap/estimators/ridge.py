@@ -12,10 +12,11 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from dualgap import losses
 from dualgap._validate import number
 from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES, Task
+from dualgap.estimators._base import DTYPES, STORAGES
 from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._classes import LinearClassifier, class_weights
 from dualgap.estimators._docs import documented
+from dualgap.estimators._fits import Task
 from dualgap.estimators._regressors import LinearRegressor
 
 
