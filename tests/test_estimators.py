@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -35,6 +36,13 @@ WEIGHTS = np.arange(len(X)) % 4
 CLASSIFIERS = [name for name in estimators.__all__ if hasattr(getattr(dg, name), "densify")]
 
 
+def theirs_fitted(model, *data, **options):
+    """Old versions of scikit-learn warn of what newer ones of SciPy will do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return clone(model).fit(*data, **options)
+
+
 def targets(name):
     return COUNTS if name == "PoissonRegressor" else Y
 
@@ -61,7 +69,7 @@ def targets(name):
 def test_regressors_find_scikit_learns_optimum(ours, other, weights):
     y = targets(type(ours).__name__)
     mine = clone(ours).set_params(tol=1e-11).fit(X, y, sample_weight=weights)
-    other = clone(other).fit(X, y, sample_weight=weights)
+    other = theirs_fitted(other, X, y, sample_weight=weights)
     np.testing.assert_allclose(mine.coef_, other.coef_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mine.intercept_, other.intercept_, rtol=1e-4, atol=1e-5)
     assert mine.coef_.shape == other.coef_.shape
@@ -86,7 +94,7 @@ def test_regressors_find_scikit_learns_optimum(ours, other, weights):
 def test_classifiers_find_scikit_learns_optimum(ours, other, class_weight, two):
     y = TWO if two else KINDS
     mine = clone(ours).set_params(tol=1e-11, class_weight=class_weight).fit(IRIS, y)
-    other = clone(other).set_params(class_weight=class_weight).fit(IRIS, y)
+    other = theirs_fitted(clone(other).set_params(class_weight=class_weight), IRIS, y)
     # Of the shape that scikit-learn documents, which its RidgeClassifier does not always have.
     assert mine.coef_.shape == (1 if two else 3, IRIS.shape[1])
     np.testing.assert_allclose(mine.coef_.ravel(), other.coef_.ravel(), rtol=1e-4, atol=1e-5)
@@ -132,7 +140,7 @@ def test_one_vs_rest_is_a_list_of_problems():
 def test_several_targets_and_labels():
     both = np.stack([Y, -2.0 * Y + X[:, 0]], axis=1)
     model = dg.Ridge([1.0, 5.0]).fit(X, both)
-    other = theirs.Ridge([1.0, 5.0]).fit(X, both)
+    other = theirs.Ridge(np.array([1.0, 5.0])).fit(X, both)
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-6)
     assert model.decision_radius(X).shape == both.shape
@@ -334,8 +342,9 @@ def test_tables(library):
     names = [f"feature {j}" for j in range(X.shape[1])]
     table = frames.DataFrame(dict(zip(names, X.T)))
     model = dg.Ridge().fit(table, frames.Series(Y))
-    np.testing.assert_array_equal(model.feature_names_in_, names)
-    np.testing.assert_array_equal(model.coef_, dg.Ridge().fit(X, Y).coef_)
+    if library == "pandas" or hasattr(theirs.Ridge().fit(table, Y), "feature_names_in_"):
+        np.testing.assert_array_equal(model.feature_names_in_, names)
+    np.testing.assert_allclose(model.coef_, dg.Ridge().fit(X, Y).coef_, rtol=1e-12)
     assert model.predict(table).shape == Y.shape
 
 
