@@ -75,7 +75,7 @@ def check_solution(problem, best, objective, rng, tol=1e-6):
 
 
 @pytest.mark.parametrize("loss", SCALARS)
-@pytest.mark.parametrize("lam", [0.1, 0.003])
+@pytest.mark.parametrize("lam", [0.1, 0.01])
 def test_intercept_with_l2(loss, lam):
     X, y, s = data(LOSSES[loss])
     problem = dg.Problem(X, y, LOSSES[loss], penalty(L2(), 5), lam, s)
@@ -206,17 +206,23 @@ def test_a_penalty_of_its_own_does_not_see_facts_of_another():
     assert problem.unpenalised is first
 
 
-@pytest.mark.parametrize("shift", [3.0, -1000.0])
-def test_a_shift_of_the_features_moves_nothing_but_the_intercept(shift):
+def test_a_shift_of_the_features_moves_nothing_but_the_intercept():
     X, y, _ = data(losses.Hinge())
-    moved = X + np.array([shift] * 4 + [0.0])
     one, two = (
         dg.solve(dg.Problem(M, y, "hinge", penalty(L2(), 5), 0.1), tol=1e-7, max_epochs=5000)
-        for M in (X, moved)
+        for M in (X, X + np.array([3.0, 3.0, 3.0, 3.0, 0.0]))
     )
     assert one.converged, str(one)
+    assert two.converged, str(two)
     assert two.certificate.dual <= one.certificate.primal + 1e-12
     assert one.certificate.dual <= two.certificate.primal + 1e-12
-    if abs(shift) < 10:
-        assert two.converged, str(two)
-        np.testing.assert_allclose(one.coef[:4], two.coef[:4], atol=1e-2)
+    np.testing.assert_allclose(one.coef[:4], two.coef[:4], atol=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_units_of_the_targets_do_not_matter(unit):
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(40)
+    problem = dg.Problem(np.ones((40, 1)), unit * y, LOSSES["quantile"], penalty(L2(), 1), 1.0)
+    solution = dg.solve(problem, tol=1e-8, max_epochs=200)
+    assert solution.converged, str(solution)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.balance_search import is_balanced, polish, settle, solved, summed
+from dualgap.balance_search import gram_of, is_balanced, polish, settle, solved, summed
 
 _MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
 _STEEPEST = 600.0  # exponents beyond it would overflow
@@ -44,7 +44,7 @@ class _Tilts:
         return np.asarray(np.maximum(1.0 - taken.sum(axis=1), 0.0))
 
     def at(self, t: Floats) -> Floats:
-        tilt = self.X @ t.reshape(-1, self.width)
+        tilt: Floats = np.einsum("ij,jk->ik", self.X, t.reshape(-1, self.width))
         tilt -= tilt[self.rows, self.y][:, None]
         tilted = self.taken * np.exp(np.clip(tilt, -_STEEPEST, _STEEPEST))
         total = self._own(self.taken) + tilted.sum(axis=1)
@@ -71,7 +71,7 @@ class _Tilts:
         for j in range(m):
             for k in range(j + 1):
                 weights = self.c * self.X[:, j] * self.X[:, k]
-                block = np.diag(weights @ shares) - shares.T @ (weights[:, None] * shares)
+                block = np.diag(summed(shares, weights)) - gram_of(shares, weights)
                 out[j, :, k, :] = out[k, :, j, :] = block
         return out.reshape(self.size, self.size)
 

@@ -284,6 +284,12 @@ class Problem:
         """
         return self.primal(self.features.origin) - self.floor
 
+    @property
+    def unit_curvature(self) -> float:
+        """The q at which dual steps of typical decision values are as long as dual variables."""
+        q = self.scale / float(self.loss.lipschitz) ** 2
+        return q if 0.0 < q < np.inf else 1.0
+
     @cached_property
     def floor(self) -> float:
         """The least that the losses can sum to, whatever the coefficients."""

@@ -67,7 +67,7 @@ def _typical_curvature(problem: Any, free: Any) -> float:
     others = np.delete(problem.column_squares * problem.smoothness, free)
     with np.errstate(over="ignore", invalid="ignore"):
         q = float(np.sum(others)) / (problem.n * problem.n * problem.lam)
-    return q if 0.0 < q < np.inf else 1.0
+    return q if 0.0 < q < np.inf else float(problem.unit_curvature)
 
 
 def balance(problem: Any, pair: Any) -> tuple[Floats, Floats]:

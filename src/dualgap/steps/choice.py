@@ -76,9 +76,9 @@ def _choice(problem: Problem) -> tuple[str, str]:
 def why_hold(problem: Problem) -> str | None:
     """Why to hold a few features by proximal terms rather than take features as coordinates.
 
-    None where that does not pay. Measured with an intercept, L2 and λ = 1/n: 2 to 10 times faster
-    to 1e-6 on a9a and w8a (logistic, squared hinge), as fast with the squared loss; with λ = 0.1/n,
-    a condition of 35, no longer faster on a9a.
+    None where that does not pay. Measured with an intercept, L2 and λ = 1/n to 1e-6 on w8a: 3 to 7
+    times faster (logistic, squared hinge), as fast with the squared loss; on a9a with λ = 0.1/n,
+    a condition of 35, no longer faster.
     """
     features = problem.features.strength.reshape(problem.d, -1).min(axis=1)
     held = int(np.sum(features == 0.0))

@@ -64,7 +64,7 @@ class ProximalPoint(Step):
 def _default_rho(problem: Problem) -> Floats:
     """λρ such that what is held adds to the curvature q of an average sample as much as the rest.
 
-    Without a rest, or with nothing else, everything is held, such that q is of order one.
+    Without a rest, or with nothing else, everything is held, such that q fits the scale of y.
     """
     strength = problem.features.strength.reshape(problem.d, -1).min(axis=1)
     held = strength == 0.0
@@ -74,7 +74,8 @@ def _default_rho(problem: Problem) -> Floats:
         rho = np.where(held & (rho == 0.0), 1.0, rho)  # a feature without entries
     else:
         mean_square = float(np.sum(problem.c * problem.row_squares))
-        rho = np.full(problem.d, max(mean_square / (problem.n * problem.lam), 1e-12))
+        q = problem.unit_curvature
+        rho = np.full(problem.d, max(mean_square / (problem.n * problem.lam * q), 1e-12))
     return np.repeat(rho, problem.width)
 
 
