@@ -1,11 +1,11 @@
 """The estimators: their problems, attributes, warm starts, pickles, callbacks and proofs."""
 
+import itertools
 import os
 import pickle
 import signal
 import subprocess
 import sys
-import threading
 import warnings
 
 import numpy as np
@@ -297,13 +297,18 @@ def test_a_callback_sees_and_stops():
     assert model.dual_gap_ <= seen[0]
 
 
-def test_an_interrupt_leaves_a_certified_model():
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_interrupt_leaves_a_certified_model(n_jobs):
+    looks = itertools.count()
+
     def interrupt(snapshot):
-        if threading.current_thread() is threading.main_thread():
+        if next(looks) == 2:
             signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    model = dg.LinearSVC(tol=1e-10, method="cd-uniform", intercept_penalty="l2", callback=interrupt)
+    model = dg.LinearSVC(
+        tol=0.0, method="cd-uniform", intercept_penalty="l2", callback=interrupt, n_jobs=n_jobs
+    )
     try:
         with pytest.warns(ConvergenceWarning, match="Interrupted"):
             model.fit(IRIS, KINDS)
