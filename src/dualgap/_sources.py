@@ -10,6 +10,7 @@ from pathlib import Path
 APART = frozenset(
     {
         "auto.py",
+        "certifying.py",
         "cli.py",
         "datasets",
         "estimators",

@@ -43,8 +43,9 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> Any:
     a = problem.flat(dual, "dual", problem.n)
     u = problem.average(a)[:own]
     squares = _column_squares(problem, problem.c)
-    size = np.sqrt(np.sum(problem.weighted(a) * a))
-    rounding = (2.0 + problem.n) * EPS * np.sqrt(squares) * size / problem.lam
+    # Of u, and of how nearly Σ c a = 0, both of which err by n·EPS times norms.
+    size = np.sqrt(np.sum(problem.weighted(a) * a) * problem.n * problem.c.max())
+    rounding = 2.0 * (2.0 + problem.n) * EPS * np.sqrt(squares) * size / problem.lam
     if problem.intercept is True:
         mean = problem.lam * problem.average(np.ones(problem.dual_size))[: own : problem.width]
         # What the difference of two large numbers is worth, added to it.

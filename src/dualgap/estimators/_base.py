@@ -75,7 +75,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         number(self.tol, "tol", 0.0)
         stop = threading.Event()
         starts = self._starts(X, len(tasks))
-        workers = min(effective_n_jobs(self.n_jobs), len(tasks))
+        threads = effective_n_jobs(self.n_jobs)
+        workers = min(threads, len(tasks))
         alone = workers == 1
 
         def run(k: int) -> Fit:
@@ -89,7 +90,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             quiet = listener is None and self.callback is None and alone
             return self._run(
                 X, tasks[k], starts[k], 0 if stop.is_set() else rounds, None if quiet else watch,
-                show=alone and bool(self.verbose),
+                n_threads=threads if len(tasks) == 1 else 1, show=alone and bool(self.verbose),
             )  # fmt: skip
 
         if alone:
@@ -105,7 +106,9 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             warnings.warn(words, ConvergenceWarning, stacklevel=5)
         return fits
 
-    def _run(self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool) -> Fit:
+    def _run(
+        self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, n_threads: int, show: bool
+    ) -> Fit:
         problem = Problem(
             X,
             task.y,
@@ -126,6 +129,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             callback=watch,
             progress=show,
             warm_start=start,
+            n_threads=n_threads,
         )
         return finish(problem, solution)
 

@@ -35,7 +35,7 @@ PARAMETERS = {
     "warm_start": """bool, default False
         Start from the coefficients and dual variables of the last fit.""",
     "n_jobs": """int, optional
-        Threads for several classes or targets; None is one.""",
+        Threads, for several classes or targets one problem each, else inside a run; None is 1.""",
     "verbose": """int, default 0
         Whether to show a progress line, when there is one thread.""",
     "method": """str, Method or step, default "auto"

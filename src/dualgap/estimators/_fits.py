@@ -92,10 +92,13 @@ def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
 def in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> list[Fit]:
     """The results of all tasks; Ctrl-C makes the runs end early, and keeps them."""
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(run, k) for k in range(count)]
+        futures: dict[int, Any] = {}
         while True:
             try:
-                return [future.result() for future in futures]
+                for k in range(count):
+                    if k not in futures:
+                        futures[k] = pool.submit(run, k)
+                return [futures[k].result() for k in range(count)]
             except KeyboardInterrupt:
                 stop.set()  # the runs end at their next look, and are collected
             except BaseException:
