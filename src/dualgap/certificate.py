@@ -17,10 +17,12 @@ from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.intercept import joined
-from dualgap.linalg import products, storage
+from dualgap.linalg import exact, products, storage
 from dualgap.losses._simplex import LOOSE
 from dualgap.problem import Problem
 from dualgap.unpenalised import balance
+
+_SHRINKS = 5  # until rounding errors no longer lead out of the domain of g*
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +104,18 @@ def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0)
 
 
 def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
-    """The certificate, and the dual point that it rests on."""
+    """The certificate, and the dual point that it rests on. u is computed anew for each one."""
     z = problem.decision(w)
     nothing = Pair(w, np.zeros(problem.dual_size), z, np.zeros(problem.coef_size))
-    pairs = [_from_primal(problem, w, z), nothing]
+    a = np.empty(problem.dual_size)
+    terms.slopes(problem.loss, problem.y, z, a)
+    pairs = [nothing._replace(a=a), nothing]
     if dual is not None:
         a = np.empty(problem.dual_size)
         terms.projections(problem.loss, problem.y, dual, a)
-        pairs.append(Pair(w, a, z, problem.average(a)))
+        pairs.append(nothing._replace(a=a))
     proofs = [_evaluate(problem, pair, rounding=True) for pair in pairs]
     return min(proofs, key=lambda proof: proof[0].gap)
-
-
-def _from_primal(problem: Problem, w: Floats, z: Floats) -> Pair:
-    a = np.empty(problem.dual_size)
-    terms.slopes(problem.loss, problem.y, z, a)
-    return Pair(w, a, z, problem.average(a))
 
 
 def evaluate(problem: Problem, pair: Pair) -> Certificate:
@@ -127,10 +125,8 @@ def evaluate(problem: Problem, pair: Pair) -> Certificate:
 
 def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certificate, Floats]:
     with np.errstate(over="ignore", invalid="ignore"):
-        pair, slack = feasible(problem, pair)
-        z_error, u_error = np.empty(0), np.empty(0)
-        if rounding:
-            z_error, u_error = _error_of_z(problem, pair.w), _error_of_u(problem, pair.a)
+        pair, u_error, slack = feasible(problem, pair, rounding=rounding)
+        z_error = _error_of_z(problem, pair.w) if rounding else np.empty(0)
         losses, loss_conjs, sample_parts = np.empty((3, problem.n))
         of_gap, of_dual = terms.sample_terms(
             problem.loss,
@@ -180,42 +176,72 @@ def _radius(gap: float, strength: float) -> float | None:
     return float(np.sqrt(2.0 * gap / strength)) if gap < np.inf else np.inf
 
 
-def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
+def feasible(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Pair, Floats, float]:
     """Move the dual point to where g*(u) is finite: balance unpenalised features, then shrink.
 
-    Also returns what the balance of unpenalised features, which is never exact, may cost.
+    Also returns a bound on the error of u, empty if rounding errors are not asked for, and what the
+    balance of unpenalised features, which is never exact, may cost.
     """
-    low, high = problem.features.low, problem.features.high
     free = problem.features.free
-    slack = 0.0
+    reach = np.empty(0)
     if free.any():
-        pair, slack = _balanced(problem, pair)
+        pair, reach = _balanced(problem, pair)
+    error = np.empty(0)
+    if rounding:
+        pair, error = _measured(problem, pair)
+    pair, error = _shrunk(problem, pair, error)
+    if not reach.size:
+        return pair, error, 0.0
+    missing = np.abs(pair.u[free]) + (
+        error[free] if rounding else _error_of_u(problem, pair.a)[free]
+    )
+    u = pair.u.copy()
+    u[free] = 0.0
+    return pair._replace(u=u), error, float(2.0 * problem.lam * np.sum(missing * reach))
+
+
+def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
+    """The pair, made smaller until g*(u) is finite for u up to its error."""
+    low, high, free = problem.features.low, problem.features.high, problem.features.free
     if not np.isfinite(np.minimum(high, -low)[~free]).any():
-        return pair, slack
-    # Shrinking keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
-    error = _error_of_u(problem, pair.a)
-    with np.errstate(divide="ignore"):
-        room = np.minimum(
-            np.where(pair.u + error > high, high / (pair.u + error), 1.0),
-            np.where(pair.u - error < low, low / (pair.u - error), 1.0),
-        )
-    shrink = float(np.min(room[~free], initial=1.0))
-    if shrink == 1.0:
-        return pair, slack
-    return pair._replace(a=pair.a * shrink, u=pair.u * shrink), slack
+        return pair, error
+    for _ in range(_SHRINKS):
+        # That keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
+        size = error if error.size else 0.0
+        with np.errstate(divide="ignore"):
+            room = np.minimum(
+                np.where(pair.u + size > high, high / (pair.u + size), 1.0),
+                np.where(pair.u - size < low, low / (pair.u - size), 1.0),
+            )
+        shrink = float(np.min(room[~free], initial=1.0))
+        if shrink == 1.0:
+            break
+        pair = pair._replace(a=pair.a * shrink, u=pair.u * shrink)
+        if not error.size:
+            break
+        # What a was rounded to may lead outside again, by as little.
+        pair, error = _measured(problem, pair)
+    return pair, error
 
 
-def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, float]:
+def _measured(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
+    """The pair with the u of its a, and a bound on the error of that."""
+    if problem.width > 1:
+        return pair._replace(u=problem.average(pair.a)), _error_of_u(problem, pair.a)
+    u, error = exact.average(problem, pair.a)
+    return pair._replace(u=u), error
+
+
+def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
+    """The pair with a balanced dual point, and how large the free coefficients may be."""
     a, reach = balance(problem, pair)
     free = problem.unpenalised.places
     u = problem.average(a)
-    error = _error_of_u(problem, a)[free]
-    if np.isinf(reach).any() or (np.abs(u[free]) > error).any():
+    if np.isinf(reach).any() or (np.abs(u[free]) > _error_of_u(problem, a)[free]).any():
         # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
         nothing = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
-        return pair._replace(a=nothing[0], u=nothing[1]), 0.0
-    u[free] = 0.0
-    return pair._replace(a=a, u=u), float(2.0 * problem.lam * np.sum(error * reach))
+        return pair._replace(a=nothing[0], u=nothing[1]), np.zeros(len(free))
+    return pair._replace(a=a, u=u), reach
 
 
 def _error_of_z(problem: Problem, w: Floats) -> Floats:

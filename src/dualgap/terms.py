@@ -28,9 +28,23 @@ from dualgap._scalar import EPS
 from dualgap.block_terms import PER_TERM
 
 
+def _scalar_terms(loss: Any, *args: Any) -> tuple[float, float]:
+    # Counts are multiplied by z. Labels are signs, and other targets are compared with z.
+    return _sample_terms(loss, loss.targets == "count", *args)
+
+
 @kernel
 def _sample_terms(
-    loss: Any, y: Any, c: Any, z: Any, a: Any, z_error: Any, losses: Any, conjs: Any, parts: Any
+    loss: Any,
+    multiplied: bool,
+    y: Any,
+    c: Any,
+    z: Any,
+    a: Any,
+    z_error: Any,
+    losses: Any,
+    conjs: Any,
+    parts: Any,
 ) -> tuple[float, float]:
     """Per sample c φ(z), c φ*(−a) and its part of the gap; ``z_error`` bounds |z − Xw| or is empty.
 
@@ -54,7 +68,7 @@ def _sample_terms(
             right = slope(loss, z[i] + error, y[i])
             # Values can be small differences of large terms such as |r| − ε or e^z − yz.
             hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
-            if abs(y[i]) != 1.0:  # no cancellation in yz for labels
+            if multiplied:
                 hidden += abs(y[i] * z[i])
             dual_size = abs(loss_conj) + abs(a[i] * y[i])
             size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
@@ -120,7 +134,7 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
     return run
 
 
-sample_terms = _either(_sample_terms, block_terms.sample_terms)
+sample_terms = _either(_scalar_terms, block_terms.sample_terms)
 slopes = _either(_slopes, block_terms.slopes)
 projections = _either(_projections, block_terms.projections)
 
