@@ -128,7 +128,7 @@ def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certific
         pair, slack = feasible(problem, pair)
         z_error, u_error = np.empty(0), np.empty(0)
         if rounding:
-            z_error, u_error = _error_of_z(problem, pair.w), _error_of_u(problem, pair.a)
+            z_error, u_error = _error_of_z(problem, pair.w), error_of_u(problem, pair.a)
         losses, loss_conjs, sample_parts = np.empty((3, problem.n))
         of_gap, of_dual = terms.sample_terms(
             problem.loss,
@@ -188,7 +188,7 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
     if not np.isfinite(np.minimum(high, -low)[~free]).any():
         return pair, slack
     # Shrinking keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
-    error = _error_of_u(problem, pair.a)
+    error = error_of_u(problem, pair.a)
     with np.errstate(divide="ignore"):
         room = np.minimum(
             np.where(pair.u + error > high, high / (pair.u + error), 1.0),
@@ -203,7 +203,7 @@ def feasible(problem: Problem, pair: Pair) -> tuple[Pair, float]:
 def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
     a, reach = balance(problem, pair, free)
     u = problem.average(a)
-    error = _error_of_u(problem, a)[free]
+    error = error_of_u(problem, a)[free]
     if np.isinf(reach).any() or (np.abs(u[free]) > error).any():
         # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
         return pair._replace(a=np.zeros(problem.n), u=np.zeros(problem.d)), 0.0
@@ -217,7 +217,7 @@ def _error_of_z(problem: Problem, w: Floats) -> Floats:
     return np.asarray(terms_ * EPS * np.sqrt(problem.row_squares) * _norm(w))
 
 
-def _error_of_u(problem: Problem, a: Floats) -> Floats:
+def error_of_u(problem: Problem, a: Floats) -> Floats:
     """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
     terms_ = _effective(problem.column_counts, not problem.by_rows)
     if problem.width > 1:

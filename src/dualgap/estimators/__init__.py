@@ -1,0 +1,1 @@
+"""Estimators with the names and parameters of scikit-learn."""
