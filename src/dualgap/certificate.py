@@ -16,6 +16,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.intercept import joined
 from dualgap.linalg import products, storage
 from dualgap.losses._simplex import LOOSE
 from dualgap.problem import Problem
@@ -34,6 +35,7 @@ class Certificate:
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
+    ``constant``       the value of the constant feature, the last one; 0 when there is none
     """
 
     primal: float
@@ -43,6 +45,7 @@ class Certificate:
     radius: float | None
     sample_parts: Floats = field(repr=False)
     feature_parts: Floats = field(repr=False)
+    constant: float = field(default=0.0, repr=False)
 
     @property
     def relative_gap(self) -> float:
@@ -58,13 +61,12 @@ class Certificate:
                 "add an L2 part, for example penalties.ElasticNet(0.99)"
             )
         matrix = storage.rows(storage.as_data(X))
-        if matrix.shape[1] != len(self.feature_parts):
-            raise ValueError(
-                f"X has {matrix.shape[1]} features where {len(self.feature_parts)} are needed"
-            )
+        needed = len(self.feature_parts) - (self.constant != 0.0)
+        if matrix.shape[1] != needed:
+            raise ValueError(f"X has {matrix.shape[1]} features where {needed} are needed")
         squares = np.empty(matrix.shape[0])
         products.weighted_squares(matrix, np.ones(matrix.shape[1]), squares)
-        return np.asarray(self.radius * np.sqrt(squares))
+        return np.asarray(self.radius * np.sqrt(squares + self.constant**2))
 
     def __str__(self) -> str:
         if not np.isfinite(self.primal):
@@ -87,16 +89,16 @@ class Pair(NamedTuple):
     u: Floats
 
 
-def certify(problem: Problem, coef: Any, dual: Any = None) -> Certificate:
+def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate:
     """Certify any coefficients, wherever they come from.
 
     ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
     −φ'(Xw), which needs no knowledge, and 0, which says that losses have a minimum, are tried as
-    well, and the best of them is used. For a loss of K classes, ``coef`` has shape (d, K) and
-    ``dual`` (n, K).
+    well, and the best of them is used. ``intercept`` is what decision values have on top of X·coef.
+    For a loss of K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
     """
     dual = None if dual is None else problem.flat(dual, "dual", problem.n)
-    return prove(problem, problem.flat(coef, "coef", problem.d), dual)[0]
+    return prove(problem, joined(problem, coef, intercept), dual)[0]
 
 
 def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
@@ -165,6 +167,7 @@ def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certific
         radius=_radius(gap, strength),
         sample_parts=sample_parts,
         feature_parts=feature_parts.reshape(problem.d, -1).sum(axis=1),
+        constant=problem.constant,
     )
     return certificate, pair.a
 
@@ -212,9 +215,15 @@ def _balanced(problem: Problem, pair: Pair, free: Any) -> tuple[Pair, float]:
 
 
 def _error_of_z(problem: Problem, w: Floats) -> Floats:
-    """A bound on the rounding errors of X w; for blocks on their Euclidean norms."""
+    """A bound on the rounding errors of X w; for blocks on their Euclidean norms.
+
+    The inequality of Cauchy and Schwarz holds in any units of the features: as they are, and with
+    columns of norm 1, which serves where their sizes differ by powers of ten.
+    """
     terms_ = _effective(problem.row_counts, problem.by_rows)
-    return np.asarray(terms_ * EPS * np.sqrt(problem.row_squares) * _norm(w))
+    as_given = np.sqrt(problem.row_squares) * _norm(w)
+    even = np.sqrt(problem.even_squares) * _norm(np.repeat(problem.column_sizes, problem.width) * w)
+    return np.asarray(terms_ * EPS * np.fmin(as_given, even))
 
 
 def error_of_u(problem: Problem, a: Floats) -> Floats:

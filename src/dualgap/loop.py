@@ -12,6 +12,7 @@ import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair, evaluate, prove
+from dualgap.intercept import split
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
 from dualgap.solution import History, Status
@@ -37,6 +38,7 @@ class Snapshot:
     gap: float
     target: float
     coef: Floats
+    intercept: Any
 
 
 class Loop:
@@ -177,6 +179,7 @@ class Loop:
         return time.perf_counter() - self.started >= self.max_seconds
 
     def _snapshot(self) -> Snapshot:
+        coef, intercept = split(self.problem, self.best[0].copy())
         return Snapshot(
             epoch=self.updates / self.run.size,
             seconds=self.seconds,
@@ -184,7 +187,8 @@ class Loop:
             dual=self.dual,
             gap=self.gap,
             target=self.target,
-            coef=self.problem.shaped(self.best[0].copy()),
+            coef=coef,
+            intercept=intercept,
         )
 
     # --- updating -----------------------------------------------------------------------------

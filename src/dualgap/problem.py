@@ -1,5 +1,7 @@
 """The problem: minimise P(w) = Σ_i c_i φ(x_i·w; y_i) + λ g(w), with c_i = s_i / Σ s.
 
+With an intercept, x_i has a last entry that is the same for all samples and stored nowhere.
+
 It holds the data as given and answers what every method asks of it: products with X, norms, and
 the loss and penalty with checked parameters. Nothing here depends on a method.
 """
@@ -23,8 +25,10 @@ from dualgap._validate import (
     positive,
     with_rules,
 )
-from dualgap.linalg import products, storage
+from dualgap.intercept import check_intercept
+from dualgap.linalg import Bordered, Extended, products, storage
 from dualgap.penalties._check import check_penalty
+from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
 from dualgap.targets import check_targets
 
@@ -54,7 +58,7 @@ class Problem:
 
     Parameters
     ----------
-    X : array, CSR or CSC matrix of shape (n, d)
+    X : array, CSR or CSC matrix of shape (n, p)
         float32 and float64 are read in place, also when read-only or memory-mapped. The features
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
@@ -67,6 +71,12 @@ class Problem:
         λ > 0.
     sample_weight : array of shape (n,), optional
         Weights s ≥ 0, not all zero; a weight of 2 is the same as a repeated sample.
+    intercept : bool or "penalised"
+        True adds a constant feature that the penalty leaves alone, "penalised" one that it treats
+        as any other, except that it is not bounded. ``d`` counts it, as the last of the features.
+    intercept_scaling : float
+        The value of the constant feature when it is penalised: the larger, the less it matters that
+        it is.
     """
 
     def __init__(
@@ -77,13 +87,19 @@ class Problem:
         penalty: Any = "l2",
         lam: float = 1.0,
         sample_weight: Any = None,
+        intercept: Any = False,
+        intercept_scaling: float = 1.0,
     ) -> None:
         self.X = storage.as_data(X)
-        self.n, self.d = self.X.shape
+        self.n, self.p = self.X.shape
+        self.intercept = check_intercept(intercept)
+        scaling = positive(intercept_scaling, "intercept_scaling")
+        self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
+        self.d = self.p + self.has_intercept
         self.loss = _check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
-        self.penalty = per_class(check_penalty(penalty, self.d), self.width)
+        self.penalty = self._place_by_place(check_penalty(penalty, self.p))
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
         self._measure()
@@ -101,10 +117,10 @@ class Problem:
             )
 
     def _measure(self) -> None:
-        own, other = (self.n, self.d) if self.by_rows else (self.d, self.n)
+        own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
         squares = np.zeros(own), np.zeros(other)
         counts = np.zeros(own), np.zeros(other)
-        largest = products.measure(self._native, *squares, *counts)
+        largest = products.measure(self._stored, *squares, *counts)
         if not np.isfinite(largest):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
         if largest > LARGEST or 0.0 < largest < SMALLEST:
@@ -112,11 +128,23 @@ class Problem:
                 f"X has entries of size up to {largest:.1e}, whose squares leave the range of "
                 "float64: rescale X"
             )
-        self.largest = largest
+        self.largest = max(largest, self.constant)
         self._refuse_tiny_lam()
         order = 1 if self.by_rows else -1
         self.row_squares, self.column_squares = squares[::order]
         self.row_counts, self.column_counts = counts[::order]
+        if self.has_intercept:
+            square = self.constant**2
+            self.row_squares += square
+            self.row_counts += 1.0
+            self.column_squares = np.append(self.column_squares, self.n * square)
+            self.column_counts = np.append(self.column_counts, self.n)
+
+    def _place_by_place(self, penalty: Any) -> Any:
+        """A penalty on the features of X as one on all coefficients."""
+        if self.has_intercept:
+            penalty = extended(penalty, self.p, float(self.intercept == "penalised"))
+        return per_class(penalty, self.width)
 
     def _refuse_tiny_lam(self) -> None:
         if self.largest**2 / self.lam > LARGEST**2:
@@ -158,6 +186,11 @@ class Problem:
         """Number of dual variables."""
         return int(self.n * self.width)
 
+    @property
+    def has_intercept(self) -> bool:
+        """Whether there is a constant feature."""
+        return self.intercept is not False
+
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""
         if hasattr(value, "certificate"):
@@ -182,32 +215,40 @@ class Problem:
         return not self.X.flags.f_contiguous
 
     @property
-    def _native(self) -> storage.Matrix:
-        return self.rows if self.by_rows else self.columns
+    def _stored(self) -> storage.Matrix:
+        """X as it is stored, without a constant feature."""
+        matrix = self.rows if self.by_rows else self.columns
+        return matrix.base if isinstance(matrix, (Bordered, Extended)) else matrix
 
     @cached_property
     def rows(self) -> storage.Matrix:
         """Samples as coordinates."""
-        return storage.rows(self.X)
+        stored = storage.rows(self.X)
+        return Bordered(stored, self.constant, self.p) if self.has_intercept else stored
 
     @cached_property
     def columns(self) -> storage.Matrix:
         """Features as coordinates."""
-        return storage.columns(self.X)
+        stored = storage.columns(self.X)
+        return Extended(stored, self.constant, self.p, self.n) if self.has_intercept else stored
 
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
         _refuse_length(w, self.coef_size, "w")
-        out = np.empty(self.dual_size)
-        (products.gather if self.by_rows else products.scatter)(self._native, w, out)
+        out, own = np.empty(self.dual_size), self.p * self.width
+        (products.gather if self.by_rows else products.scatter)(self._stored, w[:own], out)
+        if self.has_intercept:
+            out.reshape(self.n, self.width)[:] += self.constant * w[own:]
         return out
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
         _refuse_length(a, self.dual_size, "a")
-        out = np.empty(self.coef_size)
+        out, own = np.empty(self.coef_size), self.p * self.width
         weights = self.weighted(a)
-        (products.scatter if self.by_rows else products.gather)(self._native, weights, out)
+        (products.scatter if self.by_rows else products.gather)(self._stored, weights, out[:own])
+        if self.has_intercept:
+            out[own:] = self.constant * weights.reshape(self.n, self.width).sum(axis=0)
         out /= self.lam
         return out
 
@@ -216,6 +257,20 @@ class Problem:
         return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
 
     # --- what methods and certificates need to know -------------------------------------------
+
+    @cached_property
+    def column_sizes(self) -> Floats:
+        """The norms of the features, not so small that they could not be divided by."""
+        return np.sqrt(np.maximum(self.column_squares, SMALLEST**2))
+
+    @cached_property
+    def even_squares(self) -> Floats:
+        """Σ_j x_ij²/s_j² for each sample, with s_j from ``column_sizes``."""
+        out = np.empty(self.n)
+        shares = 1.0 / self.column_sizes[: self.p] ** 2
+        squares = products.weighted_squares if self.by_rows else products.scattered_squares
+        squares(self._stored, shares, out)
+        return out + 1.0 / self.n if self.has_intercept else out
 
     @cached_property
     def features(self) -> FeatureFacts:
@@ -275,8 +330,9 @@ class Problem:
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"
         return (
-            f"Problem({self.n} samples x {self.d} features, {kind} {self.X.dtype}, "
-            f"{self.loss!r}, {self.penalty!r}, lam={self.lam:g})"
+            f"Problem({self.n} samples x {self.p} features, {kind} {self.X.dtype}, "
+            f"{self.loss!r}, {self.penalty!r}, lam={self.lam:g}"
+            + (f", intercept={self.intercept!r})" if self.has_intercept else ")")
         )
 
 

@@ -17,22 +17,31 @@ from dualgap.problem import Problem
 
 
 def on_features(problem: Problem, kept: Any) -> Problem | None:
-    """The problem on the features at ``kept``; None for a penalty that is not one of ours."""
+    """The problem on the features of X at ``kept``; None for a penalty that is not one of ours."""
     penalty = _on(problem.penalty, kept, problem.width)
     if penalty is None:
         return None
     return Problem(
-        take_columns(problem, kept), problem.y, problem.loss, penalty, problem.lam, problem.c
+        _columns(problem, kept),
+        problem.y,
+        problem.loss,
+        penalty,
+        problem.lam,
+        problem.c,
+        problem.intercept,
+        problem.constant or 1.0,
     )
 
 
-def take_columns(problem: Problem, kept: Any) -> Any:
-    """Some columns of X, stored by columns; read from the copy that a features view has made."""
-    columns = problem.columns
+def _columns(problem: Problem, kept: Any) -> Any:
+    """Some columns of X, read from the copy that a features view has made, if X is by rows."""
+    columns: Any = problem.columns
+    if problem.has_intercept:
+        columns = columns.base
     if not storage.is_sparse(problem.X):
         return columns.data[kept].T
-    shape = problem.X.shape
-    return sp.csc_array((columns.data, columns.indices, columns.indptr), shape=shape)[:, kept]
+    parts = columns.data, columns.indices, columns.indptr
+    return sp.csc_array(parts, shape=problem.X.shape)[:, kept]
 
 
 def _on(penalty: Any, kept: Any, width: int) -> Any:
@@ -41,8 +50,12 @@ def _on(penalty: Any, kept: Any, width: int) -> Any:
     if kind in (L1, L2, ElasticNet):
         return penalty
     if kind is Weighted:
-        return penalty._replace(weights=penalty.weights[np.asarray(kept) * width])
+        return penalty._replace(weights=penalty.weights[kept * width])
     if kind is Box:
         base = _on(penalty.base, kept, width)
-        return None if base is None else penalty._replace(base=base)
+        low, high = (
+            bound if np.ndim(bound) == 0 else bound[kept * width]
+            for bound in (penalty.low, penalty.high)
+        )
+        return None if base is None else Box(low, high, base)
     return None

@@ -26,9 +26,8 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     ``certificate`` and ``dual`` belong together, as those of a Solution do. Nothing can be proven
     for a loss with kinks.
     """
-    features = problem.X.shape[1]
     if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap):
-        return np.zeros(features, dtype=bool)
+        return np.zeros(problem.p, dtype=bool)
     a = problem.flat(dual, "dual", problem.n)
     u = problem.average(a)
     # The last factor is for the rounding errors of this very line.
@@ -39,7 +38,7 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     terms.conj_slopes(problem.penalty, u - reach, lowest)
     terms.conj_slopes(problem.penalty, u + reach, highest)
     zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
-    return np.asarray(zero.reshape(problem.d, -1).all(axis=1)[:features])
+    return np.asarray(zero.reshape(problem.d, -1).all(axis=1)[: problem.p])
 
 
 def _squares(problem: Problem) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -90,12 +91,14 @@ class History:
 class Solution:
     """The result of ``solve``. ``print(solution)`` says how it went in words.
 
-    ``coef`` has shape (d,), for a loss of K classes (d, K); ``dual`` (n,) or (n, K).
+    ``coef`` has shape (p,), for a loss of K classes (p, K); ``dual`` (n,) or (n, K). ``intercept``,
+    which decision values have on top of X·coef, is a number or has shape (K,); 0 without one.
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
     by updates and by the sampling.
     """
 
     coef: Floats = field(repr=False)
+    intercept: Any = field(repr=False)
     dual: Floats = field(repr=False)
     certificate: Certificate
     history: History

@@ -10,6 +10,7 @@ import numpy as np
 from dualgap._validate import LARGEST, number, whole
 from dualgap.auto import resolve
 from dualgap.certificate import prove
+from dualgap.intercept import split
 from dualgap.loop import Loop, Snapshot
 from dualgap.problem import Problem
 from dualgap.progress import Progress
@@ -55,7 +56,7 @@ def solve(
         Called with a ``Snapshot`` at each certificate; a true result stops the run.
     progress : bool
         Show a progress line.
-    warm_start : Solution, (coef, dual) or coef, optional
+    warm_start : Solution, (coef, intercept, dual), (coef, dual) or coef, optional
     n_threads : int
         Threads that share the work on a large set of coordinates (``TauNice`` and its like); the
         result is the same, bit for bit, whatever their number.
@@ -94,8 +95,10 @@ def solve(
     proof, dual = loop.proof or prove(problem, coef, dual)
     if proof.gap <= loop.target:
         status = Status.CONVERGED
+    own, intercept = split(problem, coef)
     return Solution(
-        coef=problem.shaped(coef),
+        coef=own,
+        intercept=intercept,
         dual=problem.shaped(dual),
         certificate=proof,
         history=loop.history,

@@ -28,12 +28,7 @@ def balance(problem: Any, pair: Any, free: Any) -> tuple[Floats, Floats]:
     the free coefficients are; infinite when the features are so nearly collinear that nothing
     bounds them.
     """
-    X = np.empty((problem.n, len(free)))
-    for column, j in zip(X.T, free):
-        _copy_column(problem.columns, j, column)
-    size = np.sqrt(problem.column_squares[free])
-    divisor = np.where(size > 0.0, size, 1.0)
-    X /= divisor
+    X, size, divisor = _normalised(problem, free)
     used = X[:, size > 0.0]
     if used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR:
         return pair.a, np.full(len(free), np.inf)
@@ -44,6 +39,27 @@ def balance(problem: Any, pair: Any, free: Any) -> tuple[Floats, Floats]:
         return corrected, np.abs(pair.w[free])
     a, h, move = _newton(problem, pair.z, X)
     return _correct(problem, X, a, h), np.abs(pair.w[free]) + np.abs(move) / divisor
+
+
+def fitted_alone(problem: Any) -> Floats:
+    """−φ' where the unpenalised features fit best by themselves, all others being left out."""
+    X = _normalised(problem, np.flatnonzero(problem.features.free))[0]
+    a, h, _ = _newton(problem, np.zeros(problem.n), X)
+    return _correct(problem, X, a, h)
+
+
+def _normalised(problem: Any, free: Any) -> tuple[Floats, Floats, Floats]:
+    """The free features with norm 1, their norms, and what they were divided by."""
+    X = np.empty((problem.n, len(free)))
+    for column, j in zip(X.T, free):
+        if problem.has_intercept and j == problem.d - 1:
+            column[:] = problem.constant
+        else:
+            _copy_column(problem.columns, j, column)
+    size = np.sqrt(problem.column_squares[free])
+    divisor = np.where(size > 0.0, size, 1.0)
+    X /= divisor
+    return X, size, divisor
 
 
 def _newton(problem: Any, z: Floats, X: Floats) -> tuple[Floats, Floats, Floats]:

@@ -102,6 +102,17 @@ def weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
 
 
 @kernel
+def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
+    """out_k = Σ_i weights_i A_ik²."""
+    out[:] = 0.0
+    for i in range(len(weights)):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            x = np.float64(entry(matrix, i, t))
+            out[place(matrix, i, t)] += weights[i] * x * x
+
+
+@kernel
 def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any) -> float:
     """Squared norms and numbers of entries of both sides; returns the largest |entry| or NaN."""
     largest = 0.0

@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from dualgap._validate import real_array
+from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-Matrix = Dense | Sparse
+Matrix = Dense | Sparse | Bordered | Extended
 
 
 def is_sparse(X: Any) -> bool:

@@ -6,49 +6,73 @@ import math
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dualgap._rules import conj_slope, domain, glide, prox, strength, value
-from dualgap._scalar import clip
-from dualgap._validate import LARGEST, number
+from dualgap._scalar import at, clip
+from dualgap._validate import LARGEST, Floats, number, real_array
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.l2 import L2
 
 
 class Box(NamedTuple):
-    """g(w) = base(w) for low ≤ w ≤ high, infinite elsewhere."""
+    """g(w) = base(w) for low ≤ w ≤ high, infinite elsewhere.
 
-    low: float = -1.0
-    high: float = 1.0
+    Each bound is a number, or an array with one for each feature.
+    """
+
+    low: Any = -1.0
+    high: Any = 1.0
     base: Any = L2()
 
     def checked(self, d: int) -> Box:
+        base = check_penalty(self.base, d)
+        if np.ndim(self.low) or np.ndim(self.high):
+            return Box(*_bounds(self.low, self.high, d), base)
         low = number(self.low, "low", -inf, LARGEST)
         high = number(self.high, "high", max(low, -LARGEST))
-        return Box(low, high, check_penalty(self.base, d))
+        return Box(low, high, base)
 
     def value(self, w, j):
-        return value(self.base, w, j) if self.low <= w <= self.high else inf
+        return value(self.base, w, j) if at(self.low, j) <= w <= at(self.high, j) else inf
 
     def conj(self, u, j):
-        w = clip(conj_slope(self.base, u, 0.0, j), self.low, self.high)
+        w = clip(conj_slope(self.base, u, 0.0, j), at(self.low, j), at(self.high, j))
         return inf if math.isinf(w) else u * w - value(self.base, w, j)
 
     def conj_slope(self, u, near, j):
-        return clip(conj_slope(self.base, u, near, j), self.low, self.high)
+        return clip(conj_slope(self.base, u, near, j), at(self.low, j), at(self.high, j))
 
     def prox(self, u, t, j):
-        return clip(prox(self.base, u, t, j), self.low, self.high)
+        return clip(prox(self.base, u, t, j), at(self.low, j), at(self.high, j))
 
     def glide(self, x, scale, shift, t, k, j, decay):
         # Each step moves in the same direction, so a bound that was reached is never left.
-        return clip(glide(self.base, x, scale, shift, t, k, j, decay), self.low, self.high)
+        x = glide(self.base, x, scale, shift, t, k, j, decay)
+        return clip(x, at(self.low, j), at(self.high, j))
 
     def domain(self, j):
         # A bound on one side makes every u of that sign admissible.
         low, high = domain(self.base, j)
         return (
-            low if self.low == -inf else -inf,
-            high if self.high == inf else inf,
+            low if at(self.low, j) == -inf else -inf,
+            high if at(self.high, j) == inf else inf,
         )
 
     def strength(self, j):
         return strength(self.base, j)
+
+
+def _bounds(low: Any, high: Any, d: int) -> list[Floats]:
+    """Both as arrays of d numbers, checked."""
+    bounds = []
+    for bound, name in ((low, "low"), (high, "high")):
+        array = real_array(bound, name).astype(np.float64)
+        if array.shape not in ((), (d,)):
+            raise ValueError(f"{name} must be a number or hold one for each of the {d} features")
+        bounds.append(np.array(np.broadcast_to(array, d)))
+        bounds[-1].flags.writeable = False
+    low, high = bounds
+    if not ((low <= high) & (low <= LARGEST) & (high >= -LARGEST)).all():
+        raise ValueError("low must be <= high for each feature, with finite numbers between")
+    return bounds

@@ -19,12 +19,19 @@ def per_class(penalty: Any, width: int) -> Any:
     if width == 1 or type(penalty) in (L1, L2, ElasticNet):
         return penalty
     if type(penalty) is Box:
-        return penalty._replace(base=per_class(penalty.base, width))
+        low, high = _repeated(penalty.low, width), _repeated(penalty.high, width)
+        return Box(low, high, per_class(penalty.base, width))
     if type(penalty) is Weighted:
-        weights = np.repeat(penalty.weights, width)
-        weights.flags.writeable = False
-        return Weighted(per_class(penalty.base, width), weights)
+        return Weighted(per_class(penalty.base, width), _repeated(penalty.weights, width))
     return PerClass(penalty, width)
+
+
+def _repeated(values: Any, width: int) -> Any:
+    if np.ndim(values) == 0:
+        return values
+    values = np.repeat(values, width)
+    values.flags.writeable = False
+    return values
 
 
 class PerClass(NamedTuple):

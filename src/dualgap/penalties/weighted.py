@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._rules import conj, conj_slope, domain, glide, prox, strength, value
+from dualgap._steps import affine_steps
 from dualgap._validate import real_array
 from dualgap.penalties._check import check_penalty
 
@@ -39,6 +40,8 @@ class Weighted(NamedTuple):
 
     def value(self, w, j):
         weight = self.weights[j]
+        if weight == 0.0:
+            return 0.0  # the base may know nothing of this feature
         if math.isinf(weight):
             return 0.0 if w == 0.0 else inf
         return weight * value(self.base, w, j)
@@ -65,6 +68,8 @@ class Weighted(NamedTuple):
         weight = self.weights[j]
         if math.isinf(weight):
             return 0.0 if k > 0 else x
+        if weight == 0.0:
+            return affine_steps(x, 1.0 - scale, shift, k, decay)
         return glide(self.base, x, scale, shift, t * weight, k, j, decay)
 
     def domain(self, j):
@@ -78,4 +83,4 @@ class Weighted(NamedTuple):
 
     def strength(self, j):
         weight = self.weights[j]
-        return weight * strength(self.base, j) if weight < inf else weight
+        return weight * strength(self.base, j) if 0.0 < weight < inf else weight

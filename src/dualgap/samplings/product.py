@@ -74,6 +74,8 @@ def _components(problem: Problem) -> tuple[list[Any], Any]:
 
     Components of the graph of samples and features, which has nnz edges; XXᵀ is never formed.
     """
+    if problem.has_intercept:  # a feature of all samples
+        return [np.arange(problem.n)], np.arange(0)
     X = sp.csr_array(problem.X, copy=True)  # not the user's, which would lose its zeros
     X.eliminate_zeros()
     n, d = X.shape

@@ -56,6 +56,8 @@ class SAG(FullPass):
         loss, name = type(problem.loss), f"scikit-learn's {self.solver}"
         if loss is not Squared and loss is not Logistic:
             return f"{name} knows the losses Squared and Logistic, not {loss.__name__}"
+        if problem.has_intercept:
+            return f"{name} moves an intercept by rules of its own; use intercept=False"
         shape = shape_of(problem.penalty, problem.d)
         if shape is None or not _is_even(shape):
             return f"{name} takes one penalty for all features, without constraints"

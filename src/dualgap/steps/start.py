@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap import terms
 from dualgap._validate import Floats
+from dualgap.intercept import joined
 from dualgap.problem import Problem
 
 
@@ -19,16 +20,21 @@ class Start(NamedTuple):
 
 
 def as_start(problem: Problem, warm_start: Any) -> Start:
-    """Accepts a Solution, a (coef, dual) pair, or coefficients alone."""
+    """Accepts a Solution, (coef, intercept, dual), (coef, dual), or coefficients alone."""
     if warm_start is None:
         return Start()
+    intercept: Any = 0.0
+    dual = None
     if hasattr(warm_start, "coef"):
-        coef, dual = warm_start.coef, getattr(warm_start, "dual", None)
+        coef, intercept = warm_start.coef, getattr(warm_start, "intercept", 0.0)
+        dual = getattr(warm_start, "dual", None)
+    elif isinstance(warm_start, tuple) and len(warm_start) == 3:
+        coef, intercept, dual = warm_start
     elif isinstance(warm_start, tuple) and len(warm_start) == 2:
         coef, dual = warm_start
     else:
-        coef, dual = warm_start, None
-    coef = _useful(problem, problem.flat(coef, "warm_start coefficients", problem.d))
+        coef = warm_start
+    coef = _useful(problem, joined(problem, coef, intercept, "warm_start "))
     if dual is not None:
         return Start(coef, problem.flat(dual, "warm_start dual variables", problem.n))
     if coef is None:
