@@ -93,7 +93,8 @@ def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) ->
         joined(problem, warm.coef, warm.intercept),
         problem.flat(warm.dual, "dual", problem.n),
     )
-    kept = np.flatnonzero(~proven_zero(problem, proof, problem.shaped(dual)))
+    zero = proven_zero(problem, proof, problem.shaped(dual))
+    kept = np.flatnonzero(~zero.reshape(problem.p, -1).all(axis=1))
     if not 0 < len(kept) <= _FEW * problem.p:
         return None
     small = on_features(problem, kept)

@@ -1,8 +1,9 @@
-"""Gap-safe screening: features that a certificate proves to be zero at the optimum.
+"""Gap-safe screening: coefficients that a certificate proves to be zero at every optimum.
 
 If φ is 1/γ-smooth, D is strongly concave, so that  ½γ Σ_i c_i (a_i − a_i*)² ≤ D(a*) − D(a) ≤ gap.
 By Cauchy and Schwarz  |u_j − u_j*| ≤ √(2·gap/γ · Σ_i c_i x_ij²)/λ,  and w_j* is a slope of g_j* at
-u_j*. Slopes grow, so where those at both ends of the interval are 0, w_j* is 0.
+u_j*. Slopes grow, so where those at both ends of the interval are 0, w_j* is 0. With an unpenalised
+intercept Σ c a = Σ c a* = 0, so that x_ij may be taken less its mean.
 (Fercoq, Gramfort, Salmon 2015, for any smooth loss and separable penalty.)
 """
 
@@ -20,32 +21,39 @@ from dualgap.linalg import products
 from dualgap.problem import Problem
 
 
-def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.ndarray[Any, Any]:
-    """For each feature, whether its coefficients are zero at every optimum.
+_ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
 
-    ``certificate`` and ``dual`` belong together, as those of a Solution do. Nothing can be proven
-    for a loss with kinks.
+
+def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.ndarray[Any, Any]:
+    """For each feature of X, whether its coefficient is zero at every optimum.
+
+    ``certificate`` and ``dual`` belong together, as those of a Solution do. The shape is (p,), for
+    a loss of K classes (p, K). Nothing can be proven for a loss with kinks.
     """
+    own = problem.p * problem.width
     if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap):
-        return np.zeros(problem.p, dtype=bool)
+        return problem.shaped(np.zeros(own, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
-    u = problem.average(a)
-    # The last factor is for the rounding errors of this very line.
-    distance = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * _squares(problem))
-    distance *= (1.0 + 8.0 * EPS) / problem.lam
-    reach = error_of_u(problem, a) + np.repeat(distance, problem.width) + 2.0 * EPS * np.abs(u)
+    u, error = problem.average(a), error_of_u(problem, a)
+    squares = _squares(problem)
+    if problem.intercept is True:
+        mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own][:: problem.width]
+        # The square of the mean is known as well as the sum that it is taken from.
+        squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
+        imbalance = np.abs(u[own:]) + error[own:]
+        error[:own] += np.outer(np.abs(mean), imbalance).ravel()
+    reach = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _ROOM
+    error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
     lowest, highest = np.empty((2, problem.coef_size))
-    terms.conj_slopes(problem.penalty, u - reach, lowest)
-    terms.conj_slopes(problem.penalty, u + reach, highest)
+    terms.conj_slopes(problem.penalty, u - error, lowest)
+    terms.conj_slopes(problem.penalty, u + error, highest)
     zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
-    return np.asarray(zero.reshape(problem.d, -1).all(axis=1)[: problem.p])
+    return problem.shaped(zero[:own])
 
 
 def _squares(problem: Problem) -> Floats:
-    """Σ_i c_i x_ij² of each feature, with room for its rounding errors."""
-    if problem.c.min() == problem.c.max():
-        squares = problem.c[0] * problem.column_squares
-    else:
-        squares = np.empty(problem.d)
-        products.weighted_squares(problem.columns, problem.c, squares)
-    return np.asarray(squares * (1.0 + (2.0 + problem.n) * EPS))
+    """Σ_i c_i x_ij² of each feature of X, with room for its rounding errors."""
+    out = np.empty(problem.p)
+    squares = products.scattered_squares if problem.by_rows else products.weighted_squares
+    squares(problem._stored, problem.c, out)
+    return np.asarray(out * (1.0 + (2.0 + problem.n) * EPS))
