@@ -20,7 +20,6 @@ from dualgap.certificate import Certificate, error_of_u
 from dualgap.linalg import products
 from dualgap.problem import Problem
 
-
 _ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
 
 
