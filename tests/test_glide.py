@@ -24,8 +24,10 @@ PENALTIES = {
     "box": Box(-0.5, 0.75),
     "nonnegative-l1": NonNegative(L1()),
     "weighted": Weighted(ElasticNet(0.4), WEIGHTS),
-    "proximal": Proximal(L1(), 0.3, CENTRE),
-    "proximal-box-weighted": Proximal(Box(-1.0, 1.0, Weighted(L1(), WEIGHTS)), 0.01, CENTRE),
+    "proximal": Proximal(L1(), np.array([0.3, 0.0, 2.0]), CENTRE),
+    "proximal-box-weighted": Proximal(
+        Box(-1.0, 1.0, Weighted(L1(), WEIGHTS)), np.full(3, 0.01), CENTRE
+    ),
 }
 
 

@@ -36,7 +36,7 @@ MORE_PENALTIES = [
     Weighted(L2(), np.array([0.5, 0.0, np.inf])),
     Weighted(ElasticNet(0.5), np.array([0.5, 2.0, 1e-3])),
     Box(-1.0, np.inf, Weighted(L2(), np.array([0.5, 2.0, np.inf]))),
-    Proximal(L1(), 0.7, np.array([1.0, -2.0, 0.0])),
+    Proximal(L1(), np.array([0.7, 0.2, 0.0]), np.array([1.0, -2.0, 0.0])),
 ]
 
 MORE_SAMPLINGS = [

@@ -167,7 +167,10 @@ PENALTIES = {
     "box": (Box(-0.1, 0.2), ref.prox_elastic_net(0.0, low=-0.1, high=0.2)),
     "nonnegative": (NonNegative(ElasticNet(0.4)), ref.prox_elastic_net(0.4, low=0.0)),
     "weighted": (Weighted(ElasticNet(0.4), OMEGA), ref.prox_elastic_net(0.4, OMEGA)),
-    "proximal": (Proximal(L1(), 0.3, CENTRE), ref.held(ref.prox_elastic_net(1.0), 0.3, CENTRE)),
+    "proximal": (
+        Proximal(L1(), np.full(12, 0.3), CENTRE),
+        ref.held(ref.prox_elastic_net(1.0), 0.3, CENTRE),
+    ),
 }
 
 

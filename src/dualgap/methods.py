@@ -20,6 +20,7 @@ from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
 from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.lbfgs import LBFGS
+from dualgap.steps.newton import Newton
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
 from dualgap.steps.sag import AverageGradient
@@ -205,6 +206,12 @@ METHODS: dict[str, Method] = {
         samplings.Full(),
         "accelerated full gradient with line search and restarts",
         "Nesterov 2013; O'Donoghue, Candès 2015",
+    ),
+    "newton": Method(
+        Newton(),
+        samplings.Full(),
+        "semismooth Newton steps for few features, however badly scaled",
+        "Li, Sun, Toh 2018",
     ),
     "lbfgs": Method(
         LBFGS(),

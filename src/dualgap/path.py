@@ -10,7 +10,7 @@ import numpy as np
 
 from dualgap import terms
 from dualgap._validate import Floats
-from dualgap.certificate import prove
+from dualgap.certificate import prove_pair
 from dualgap.intercept import joined
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
@@ -36,8 +36,12 @@ def lambda_max(problem: Problem) -> float:
             "no lam makes every coefficient zero without an L1 part in the penalty: "
             "choose the grid yourself"
         )
-    if not problem.loss.differentiable:
-        raise ValueError(f"{type(problem.loss).__name__} has a kink: choose the grid yourself")
+    name = type(problem.loss).__name__
+    if problem.loss.gamma == 0.0 and not getattr(problem.loss, "differentiable", False):
+        raise ValueError(f"{name} has a kink: choose the grid yourself")
+    free = problem.features.free
+    if problem.width > 1 and free.any() and (name != "Softmax" or free[: -problem.width].any()):
+        raise ValueError(f"unpenalised features under {name}: choose the grid yourself")
     if ((shape.low > 0.0) | (shape.high < 0.0)).any():
         raise ValueError("the bounds of the penalty do not allow zero: choose the grid yourself")
     pull = problem.lam * problem.average(_null_dual(problem))
@@ -88,7 +92,7 @@ def path(
 
 def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) -> Solution | None:
     """The solution, found on the features that are not proven zero; None if they are many."""
-    proof, dual = prove(
+    proof, dual = prove_pair(
         problem,
         joined(problem, warm.coef, warm.intercept),
         problem.flat(warm.dual, "dual", problem.n),
@@ -105,7 +109,7 @@ def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) ->
     coef = np.zeros((problem.p, *solution.coef.shape[1:]))
     coef[kept] = solution.coef
     w = joined(problem, coef, solution.intercept)
-    proof, dual = prove(problem, w, problem.flat(solution.dual, "dual", problem.n))
+    proof, dual = prove_pair(problem, w, problem.flat(solution.dual, "dual", problem.n))
     if proof.gap > solution.target:
         return None
     return replace(solution, coef=coef, dual=problem.shaped(dual), certificate=proof)

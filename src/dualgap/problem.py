@@ -31,6 +31,7 @@ from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
 from dualgap.targets import check_targets
+from dualgap.unpenalised import FreeFeatures, free_features
 
 LOSS_CONSTANTS = ("targets", "gamma", "lipschitz", "differentiable", "quadratic")
 LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LOSS_CONSTANTS)
@@ -110,11 +111,6 @@ class Problem:
             )
         if not np.isfinite(self.penalty_value(self.features.origin)):
             raise ValueError("penalty: its constraints leave no coefficients at all")
-        if self.width > 1 and self.features.free.any():
-            raise ValueError(
-                f"penalty: the {type(self.loss).__name__} loss needs a penalty on every feature; "
-                "give those without one a small weight"
-            )
 
     def _measure(self) -> None:
         own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
@@ -158,13 +154,16 @@ class Problem:
         for fact in ("scale", "least"):
             other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
+        if "unpenalised" in self.__dict__:
+            free = self.unpenalised
+            other.__dict__["unpenalised"] = free._replace(q=free.q * self.lam / other.lam)
         other._refuse_tiny_lam()
         return other
 
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
         other = copy.copy(self)
-        for fact in ("features", "scale", "least"):
+        for fact in ("features", "scale", "least", "unpenalised"):
             other.__dict__.pop(fact, None)
         other.penalty = check_penalty(penalty, self.coef_size)
         return other
@@ -278,6 +277,11 @@ class Problem:
         facts = FeatureFacts(*np.empty((5, self.coef_size)))
         terms.feature_facts(self.penalty, *facts)
         return facts
+
+    @cached_property
+    def unpenalised(self) -> FreeFeatures:
+        """The features without a penalty, copied, since every look at the gap needs them."""
+        return free_features(self)
 
     @property
     def smoothness(self) -> Floats:

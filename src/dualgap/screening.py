@@ -18,6 +18,7 @@ from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, error_of_u
 from dualgap.linalg import products
+from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 
 _ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
@@ -30,7 +31,7 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     a loss of K classes (p, K). Nothing can be proven for a loss with kinks.
     """
     own = problem.p * problem.width
-    if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap):
+    if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap) or not _can_be_zero(problem):
         return problem.shaped(np.zeros(own, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
     u, error = problem.average(a), error_of_u(problem, a)
@@ -48,6 +49,14 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     terms.conj_slopes(problem.penalty, u + error, highest)
     zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
     return problem.shaped(zero[:own])
+
+
+def _can_be_zero(problem: Problem) -> bool:
+    """Whether the penalty has a kink or a bound at 0; otherwise there is nothing to look for."""
+    shape = shape_of(problem.penalty, problem.coef_size)
+    return shape is None or bool(
+        ((shape.l1 > 0.0) | (shape.low >= 0.0) | (shape.high <= 0.0)).any()
+    )
 
 
 def _squares(problem: Problem) -> Floats:

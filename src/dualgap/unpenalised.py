@@ -1,124 +1,144 @@
 """Features without a penalty: their dual constraint  Σ_i c_i a_i x_ij = 0.
 
-With g_j = 0 the conjugate is finite at 0 alone. The point a = −φ'(z + X_U t) satisfies the
-constraint exactly where t, the change of the unpenalised coefficients, minimises the sum of the
-losses: a smooth problem in a few variables, solved by damped Newton steps.
+With g_j = 0 the conjugate is finite at 0 alone. For a smooth loss the point a = −φ'(z + X_U t)
+satisfies the constraint exactly where t, the change of the unpenalised coefficients, minimises the
+sum of the losses: a smooth problem in a few variables. ``balance_kinks.py`` and
+``balance_blocks.py`` have families of points for other losses.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap import terms
-from dualgap._compile import kernel
-from dualgap._rules import entry, place, span
-from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.balance_blocks import balance_blocks
+from dualgap.balance_kinks import balance_kinks
+from dualgap.balance_search import is_balanced, norm, polish, settle, solved
 
-_STEPS = 50
 _COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
 
 
-def balance(problem: Any, pair: Any, free: Any) -> tuple[Floats, Floats]:
+class FreeFeatures(NamedTuple):
+    """What a problem knows of its features without a penalty.
+
+    ``places`` are those of their coefficients, ``X`` their columns divided by their norms
+    ``divisor``; nothing bounds the coefficients if they are ``collinear``. ``q`` is the curvature
+    of a typical coordinate step over samples.
+    """
+
+    places: Any
+    X: Floats
+    divisor: Floats
+    collinear: bool
+    q: float
+
+
+def free_features(problem: Any) -> FreeFeatures:
+    """Reads X once for each of them; they are few."""
+    width = problem.width
+    places = np.flatnonzero(problem.features.free)
+    features = places[::width] // width
+    X = np.empty((problem.n, len(features)), order="F")
+    for column, j in zip(X.T, features):
+        unit = np.zeros(problem.coef_size)
+        unit[j * width] = 1.0
+        column[:] = problem.decision(unit)[::width]
+    size = np.sqrt(problem.column_squares[features])
+    divisor = np.where(size > 0.0, size, 1.0)
+    X /= divisor
+    used = X[:, size > 0.0]
+    collinear = bool(used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR)
+    return FreeFeatures(places, X, divisor, collinear, _typical_curvature(problem, features))
+
+
+def _typical_curvature(problem: Any, free: Any) -> float:
+    others = np.delete(problem.column_squares * problem.smoothness, free)
+    with np.errstate(over="ignore", invalid="ignore"):
+        q = float(np.sum(others)) / (problem.n * problem.n * problem.lam)
+    return q if 0.0 < q < np.inf else 1.0
+
+
+def balance(problem: Any, pair: Any) -> tuple[Floats, Floats]:
     """A feasible dual point that satisfies the constraint of each free feature.
 
-    That is the pair's own, if little is missing, else one close to −φ'(z). Also returns how large
-    the free coefficients are; infinite when the features are so nearly collinear that nothing
-    bounds them.
+    That is one close to the pair's own, if that has room, else one close to −φ'(z). Also returns
+    how large the free coefficients are; infinite when the features are so nearly collinear that
+    nothing bounds them.
     """
-    X, size, divisor = _normalised(problem, free)
-    used = X[:, size > 0.0]
-    if used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR:
-        return pair.a, np.full(len(free), np.inf)
-    h = np.empty(problem.n)
-    terms.curvatures(problem.loss, problem.y, pair.z, h)
-    corrected = _correct(problem, X, pair.a, h)
-    if _is_balanced(problem, X, corrected):
-        return corrected, np.abs(pair.w[free])
-    a, h, move = _newton(problem, pair.z, X)
-    return _correct(problem, X, a, h), np.abs(pair.w[free]) + np.abs(move) / divisor
+    free: FreeFeatures = problem.unpenalised
+    reach = np.abs(pair.w[free.places])
+    if free.collinear:
+        return pair.a, np.full(len(reach), np.inf)
+    if problem.width > 1:
+        a, move = balance_blocks(problem, free.X, pair.a)
+    elif problem.loss.differentiable:
+        a, move = _balance_smooth(problem, free.X, pair.a, pair.z)
+    else:
+        a, move = balance_kinks(problem, free.X, free.q, pair.a, pair.z)
+    return a, reach + np.abs(move) / np.repeat(free.divisor, problem.width)
+
+
+class _Slopes:
+    """a(t) = −φ'(z + X_U t)."""
+
+    def __init__(self, problem: Any, X: Floats, z: Floats) -> None:
+        self.problem, self.X, self.z = problem, X, z
+        self.size = X.shape[1]
+
+    def at(self, t: Floats) -> Floats:
+        out = np.empty(self.problem.n)
+        terms.slopes(self.problem.loss, self.problem.y, self.z + self.X @ t, out)
+        return out
+
+    def imbalance(self, a: Floats) -> Floats:
+        return np.asarray(self.X.T @ (self.problem.c * a))
+
+    def length(self, a: Floats) -> float:
+        return norm(self.problem.c * a)
+
+    def gram(self, t: Floats, a: Floats) -> Floats:
+        return self.weighted_gram(self.curvatures(t))
+
+    def curvatures(self, t: Floats) -> Floats:
+        h = np.empty(self.problem.n)
+        terms.curvatures(self.problem.loss, self.problem.y, self.z + self.X @ t, h)
+        return h
+
+    def weighted_gram(self, h: Floats) -> Floats:
+        return np.asarray(self.X.T @ (self.X * (self.problem.c * h)[:, None]))
+
+    def polished(self, a: Floats, h: Floats) -> Floats:
+        """``a`` with its imbalance taken out where φ'' gives room."""
+
+        def corrected(a: Floats, missing: Floats) -> Floats:
+            out = np.empty(self.problem.n)
+            push = h * (self.X @ solved(self.weighted_gram(h), missing))
+            terms.projections(self.problem.loss, self.problem.y, a - push, out)
+            return out
+
+        return polish(self, a, corrected)
+
+
+def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> tuple[Floats, Floats]:
+    family = _Slopes(problem, X, z)
+    t = np.zeros(family.size)
+    found = family.polished(a, family.curvatures(t))
+    if not is_balanced(family, found):
+        found, t = settle(family)
+        found = family.polished(found, family.curvatures(t))
+    return found, t
 
 
 def fitted_alone(problem: Any) -> Floats:
-    """−φ' where the unpenalised features fit best by themselves, all others being left out."""
-    X = _normalised(problem, np.flatnonzero(problem.features.free))[0]
-    a, h, _ = _newton(problem, np.zeros(problem.n), X)
-    return _correct(problem, X, a, h)
-
-
-def _normalised(problem: Any, free: Any) -> tuple[Floats, Floats, Floats]:
-    """The free features with norm 1, their norms, and what they were divided by."""
-    X = np.empty((problem.n, len(free)))
-    for column, j in zip(X.T, free):
-        if problem.has_intercept and j == problem.d - 1:
-            column[:] = problem.constant
-        else:
-            _copy_column(problem.columns, j, column)
-    size = np.sqrt(problem.column_squares[free])
-    divisor = np.where(size > 0.0, size, 1.0)
-    X /= divisor
-    return X, size, divisor
-
-
-def _newton(problem: Any, z: Floats, X: Floats) -> tuple[Floats, Floats, Floats]:
-    """−φ' and φ'' at z + X·move, with the move that minimises the sum of the losses."""
-    a, h = np.empty((2, problem.n))
-    move = np.zeros(X.shape[1])
-    for _ in range(_STEPS):
-        imbalance, gram = _slopes_at(problem, z + X @ move, X, a, h)
-        newton = np.asarray(np.linalg.lstsq(gram, imbalance, rcond=None)[0], dtype=np.float64)
-        longer = _descend(problem, z, X, move, newton, imbalance)
-        if (longer == move).all():
-            break
-        move = longer
-    return a, h, move
-
-
-def _correct(problem: Any, X: Floats, a: Floats, h: Floats) -> Floats:
-    """``a`` with its imbalance taken out where φ'' gives room; what Newton leaves is rounding."""
-    out = np.empty(problem.n)
-    missing = np.linalg.lstsq(_gram(problem, X, h), X.T @ (problem.c * a), rcond=None)[0]
-    terms.projections(problem.loss, problem.y, a - h * (X @ missing), out)
-    return out
-
-
-def _is_balanced(problem: Any, X: Floats, a: Floats) -> bool:
-    weighted = problem.c * a
-    room = EPS * np.sqrt(np.sum(weighted * weighted))
-    return bool((np.abs(X.T @ weighted) <= room).all())
-
-
-def _slopes_at(problem: Any, z: Floats, X: Floats, a: Floats, h: Floats) -> tuple[Floats, Floats]:
-    """Fills a = −φ'(z) and h = φ''(z); the imbalance of a, and how it changes with the free w."""
-    terms.slopes(problem.loss, problem.y, z, a)
-    terms.curvatures(problem.loss, problem.y, z, h)
-    return X.T @ (problem.c * a), _gram(problem, X, h)
-
-
-def _descend(
-    problem: Any, z: Floats, X: Floats, move: Floats, newton: Floats, imbalance: Floats
-) -> Floats:
-    """The longest of the halved Newton steps that lowers the sum of the losses."""
-    before = problem.loss_value(z + X @ move)
-    expected = float(newton @ imbalance)
-    if expected <= EPS * abs(before):
-        return move
-    for halving in range(40):
-        trial = move + newton * 0.5**halving
-        if problem.loss_value(z + X @ trial) < before - 1e-4 * 0.5**halving * expected:
-            return trial
-    return move
-
-
-def _gram(problem: Any, X: Floats, h: Floats) -> Floats:
-    return np.asarray(X.T @ (X * (problem.c * h)[:, None]))
-
-
-@kernel
-def _copy_column(columns: Any, j: int, out: Any) -> None:
-    out[:] = 0.0
-    start, stop = span(columns, j)
-    for t in range(start, stop):
-        out[place(columns, j, t)] = entry(columns, j, t)
+    """−φ' where the unpenalised features fit best by themselves; for losses with a derivative."""
+    free: FreeFeatures = problem.unpenalised
+    if problem.width > 1:
+        # A constant alone predicts the shares of the classes.
+        own = np.eye(problem.width)[problem.y.astype(int)]
+        return np.asarray(own - problem.c @ own).ravel()
+    family = _Slopes(problem, free.X, np.zeros(problem.n))
+    found, t = settle(family)
+    return family.polished(found, family.curvatures(t))

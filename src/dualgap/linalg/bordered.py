@@ -28,7 +28,8 @@ class Bordered(NamedTuple):
         return start, stop + 1
 
     def place(self, i, t):
-        return place(self.base, i, t) if t < span(self.base, i)[1] else self.width
+        # Signed throughout: Numba makes a float of what may be signed or not.
+        return np.int64(place(self.base, i, t)) if t < span(self.base, i)[1] else self.width
 
     def entry(self, i, t):
         return entry(self.base, i, t) if t < span(self.base, i)[1] else self.value
@@ -66,7 +67,7 @@ class Extended(NamedTuple):
         return np.int64(start), np.int64(stop)
 
     def place(self, i, t):
-        return t if i == self.count else place(self.base, i, t)
+        return np.int64(t) if i == self.count else np.int64(place(self.base, i, t))
 
     def entry(self, i, t):
         return self.value if i == self.count else entry(self.base, i, t)

@@ -6,6 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from dualgap._rules import slope_into
 from dualgap._scalar import xlogx
 from dualgap.losses._entropy import entropy_step
@@ -47,6 +49,12 @@ class Softmax(NamedTuple):
         close(int(y), out)
         for k in range(len(z)):
             out[k] = -out[k]
+
+    def hessians(self, a, y):
+        """∇²φ of all samples at the z where a = −∇φ(z): diag(s) − ssᵀ with the shares s = e_y − a."""
+        s = -a
+        s[np.arange(len(y)), y.astype(int)] += 1.0
+        return s[:, :, None] * (np.eye(s.shape[1]) - s[:, None, :])
 
     def conj(self, a, y):
         share = moved_share(a, int(y))

@@ -5,39 +5,48 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
-from dualgap._rules import glide, prox, strength, value
+from dualgap._rules import conj, conj_slope, domain, glide, prox, strength, value
 
 
 class Proximal(NamedTuple):
-    """g(w) = base(w) + (ρ/2)‖w − centre‖²: strongly convex whatever the base."""
+    """g(w) = base(w) + Σ_j (ρ_j/2)(w_j − centre_j)²; where ρ_j = 0 it is the base."""
 
     base: Any
-    rho: float
+    rho: Any
     centre: Any
 
     def value(self, w, j):
         away = w - self.centre[j]
-        return value(self.base, w, j) + 0.5 * self.rho * away * away
+        return value(self.base, w, j) + 0.5 * self.rho[j] * away * away
 
     def conj(self, u, j):
-        w = prox(self.base, self.centre[j] + u / self.rho, 1.0 / self.rho, j)
+        rho = self.rho[j]
+        if rho == 0.0:
+            return conj(self.base, u, j)
+        w = prox(self.base, self.centre[j] + u / rho, 1.0 / rho, j)
         away = w - self.centre[j]
-        return u * w - value(self.base, w, j) - 0.5 * self.rho * away * away
+        return u * w - value(self.base, w, j) - 0.5 * rho * away * away
 
     def conj_slope(self, u, near, j):
-        return prox(self.base, self.centre[j] + u / self.rho, 1.0 / self.rho, j)
+        rho = self.rho[j]
+        if rho == 0.0:
+            return conj_slope(self.base, u, near, j)
+        return prox(self.base, self.centre[j] + u / rho, 1.0 / rho, j)
 
     def prox(self, u, t, j):
-        shrink = 1.0 / (1.0 + t * self.rho)
-        return prox(self.base, (u + t * self.rho * self.centre[j]) * shrink, t * shrink, j)
+        pull = t * self.rho[j]
+        shrink = 1.0 / (1.0 + pull)
+        return prox(self.base, (u + pull * self.centre[j]) * shrink, t * shrink, j)
 
     def glide(self, x, scale, shift, t, k, j, decay):
-        shrink = 1.0 / (1.0 + t * self.rho)
-        shift = (shift + t * self.rho * self.centre[j]) * shrink
+        pull = t * self.rho[j]
+        shrink = 1.0 / (1.0 + pull)
+        shift = (shift + pull * self.centre[j]) * shrink
         return glide(self.base, x, scale * shrink, shift, t * shrink, k, j, decay)
 
     def domain(self, j):
-        return -inf, inf
+        low, high = domain(self.base, j)
+        return (low, high) if self.rho[j] == 0.0 else (-inf, inf)
 
     def strength(self, j):
-        return strength(self.base, j) + self.rho
+        return strength(self.base, j) + self.rho[j]

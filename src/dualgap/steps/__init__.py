@@ -8,6 +8,7 @@ from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
 from dualgap.steps.full_gradient import FullGradient
 from dualgap.steps.lbfgs import LBFGS
+from dualgap.steps.newton import Newton
 from dualgap.steps.proximal_point import ProximalPoint
 from dualgap.steps.quartz import Quartz
 from dualgap.steps.sag import AverageGradient
@@ -25,6 +26,7 @@ __all__ = [
     "Coordinate",
     "DisDCA",
     "FullGradient",
+    "Newton",
     "ProximalPoint",
     "Quartz",
     "Setting",

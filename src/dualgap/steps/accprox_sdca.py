@@ -70,7 +70,8 @@ class AcceleratedRun(ProximalPointRun):
         warm: Start,
         passes: int | None,
     ) -> None:
-        super().__init__(problem, kappa / problem.lam, centre, warm.dual)
+        rho = np.full(problem.coef_size, kappa / problem.lam)
+        super().__init__(problem, rho, centre, warm.dual)
         self.eta = float(np.sqrt(0.5 * strength / (0.5 * strength + kappa)))
         self.last = centre
         self.passes = passes

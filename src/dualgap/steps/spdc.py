@@ -170,7 +170,8 @@ class SaddleRun(BatchRun):
         self.until = self.time + _STAGE / (1.0 - pace.theta)
         penalty = problem.penalty
         if self.delta_w > 0.0:
-            penalty = Proximal(penalty, self.delta_w / problem.lam, storage.read_only(w))
+            rho = np.full(problem.d, self.delta_w / problem.lam)
+            penalty = Proximal(penalty, storage.read_only(rho), storage.read_only(w))
         q = np.full(problem.n, 1.0 / sigma) if self.batches else self.p * problem.n / sigma
         pull = tau * mu
         decay = decay_of(pull / (1.0 + pull), self.longest)

@@ -1,0 +1,128 @@
+"""Newton steps to a balanced dual point, along any family of points that reacts to t.
+
+A family a(t) answers each t with a feasible dual point; its imbalance F(t) = Σ_i c_i a_i(t) x_iU is
+minus the gradient of a convex function of t. So each step goes along G⁻¹F, G = −F', and so far that
+the slope along it is at most half of what it was. Where G is singular, it goes along F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from dualgap._scalar import EPS
+from dualgap._validate import Floats
+
+_STEPS = 60
+_SETTLED = 1e-13  # imbalance, relative to ‖c a‖, that is left to ``polish``
+_POLISHED = 2.0 * EPS  # what a sum can be brought down to
+_ROUNDS = 6
+_DOUBLINGS, _CUTS = 60, 80
+
+
+class Family(Protocol):
+    """Dual points for each t."""
+
+    size: int  # of t
+
+    def at(self, t: Floats) -> Floats:
+        """a(t)."""
+
+    def imbalance(self, a: Floats) -> Floats:
+        """Σ c a x_U."""
+
+    def gram(self, t: Floats, a: Floats) -> Floats:
+        """−F'(t), at least about; symmetric, with no negative eigenvalue."""
+
+    def length(self, a: Floats) -> Any:
+        """‖c a‖, if need be for each entry: how large imbalances for features of norm 1 can be."""
+
+
+def settle(family: Family) -> tuple[Floats, Floats]:
+    """The family's most balanced point up to rounding errors, and its t."""
+    t = np.zeros(family.size)
+    a = family.at(t)
+    for _ in range(_STEPS):
+        if _within(family, a, _SETTLED):
+            break
+        step = _step(family, t, a)
+        if not step.any():
+            break
+        t = t + step
+        a = family.at(t)
+    return a, t
+
+
+def _step(family: Family, t: Floats, a: Floats) -> Floats:
+    missing = family.imbalance(a)
+    along = solved(family.gram(t, a), missing)
+    if not along @ missing > 1e-8 * norm(along) * norm(missing):
+        along = missing / norm(missing)
+
+    def slope(far: float) -> float:
+        return float(along @ family.imbalance(family.at(t + far * along)))
+
+    return np.asarray(_how_far(slope, float(along @ missing)) * along)
+
+
+def polish(family: Family, a: Floats, corrected: Callable[[Floats, Floats], Floats]) -> Floats:
+    """``a`` after a few corrections of its imbalance, until that is a rounding error of the sum."""
+    missing = family.imbalance(a)
+    for _ in range(_ROUNDS):
+        if is_balanced(family, a):
+            break
+        better = corrected(a, missing)
+        left = family.imbalance(better)
+        if not norm(left) < norm(missing):
+            break
+        a, missing = better, left
+    return a
+
+
+def is_balanced(family: Family, a: Floats) -> bool:
+    """Whether the imbalance is a rounding error."""
+    return _within(family, a, _POLISHED)
+
+
+def _within(family: Family, a: Floats, part: float) -> bool:
+    return bool((np.abs(family.imbalance(a)) <= part * family.length(a)).all())
+
+
+def solved(gram: Floats, missing: Floats) -> Floats:
+    """G⁻¹F, or the shortest solution where G is singular; 0 where it overflows."""
+    if not np.isfinite(gram).all():
+        return np.zeros(len(missing))
+    return np.asarray(np.linalg.lstsq(gram, missing, rcond=None)[0], dtype=np.float64)
+
+
+def norm(x: Floats) -> float:
+    """‖x‖, without the threads of BLAS."""
+    return float(np.sqrt(np.sum(x * x)))
+
+
+def _how_far(slope: Callable[[float], float], first: float) -> float:
+    """A length at which the falling ``slope`` is within half of the ``first``; 0 if none is."""
+    low, high = 0.0, 1.0
+    at_low, at_high = first, slope(high)
+    for _ in range(_DOUBLINGS):
+        if at_high <= 0.5 * first:
+            break
+        low, at_low = high, at_high
+        high *= 2.0
+        at_high = slope(high)
+    else:
+        return 0.0
+    for turn in range(_CUTS):
+        if at_high >= -0.5 * first:
+            break
+        # By the chord, which is exact on straight pieces, and by halves in turns.
+        part = at_low / (at_low - at_high) if turn % 2 == 0 else 0.5
+        middle = low + (high - low) * part
+        at_middle = slope(middle)
+        if at_middle > 0.5 * first:
+            low, at_low = middle, at_middle
+        else:
+            high, at_high = middle, at_middle
+    return high

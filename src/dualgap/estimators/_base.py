@@ -1,0 +1,282 @@
+"""The fit of an estimator: problems in, solutions with certificates out, attributes set.
+
+An estimator is one ``Problem`` or a list of them (one-vs-rest, several targets), each a ``Task``.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dualgap._validate import Floats, number
+from dualgap.certificate import Certificate, prove
+from dualgap.estimators import _checks
+from dualgap.estimators._callbacks import CallbackSupport, Tasks
+from dualgap.linalg import storage
+from dualgap.loop import Snapshot
+from dualgap.penalties import L2, NonNegative, Weighted
+from dualgap.problem import Problem
+from dualgap.radius import Radius, radius
+from dualgap.screening import proven_zero
+from dualgap.solution import Solution, Status
+from dualgap.solve import solve
+
+FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
+STORAGES = ("csr", "csc")
+DTYPES = (np.float64, np.float32)
+
+
+class Task(NamedTuple):
+    """A problem, without X."""
+
+    y: Any
+    weights: Floats | None
+    loss: Any
+    penalty: Any
+    lam: float
+
+
+class Fit(NamedTuple):
+    """A solution, with coefficients in the dtype of X and the certificate of those."""
+
+    solution: Solution
+    coef: Any
+    intercept: Any
+    dual: Floats
+    certificate: Certificate
+    radius: Radius
+    zeros: Any
+
+
+class CertifiedModel(CallbackSupport, BaseEstimator):
+    """What all estimators share; subclasses name loss, penalty and strength."""
+
+    _joint = False  # whether one problem has a column of coefficients for each class
+
+    # --- what a subclass says ------------------------------------------------------------------
+
+    def _loss(self) -> Any:
+        raise NotImplementedError
+
+    def _penalty(self) -> Any:
+        return L2()
+
+    def _lam(self, total: float) -> float:
+        """λ ≥ 0 for a sum of sample weights."""
+        raise NotImplementedError
+
+    def _intercept(self) -> bool | str:
+        return _checks.flag(self.fit_intercept, "fit_intercept")
+
+    def _task(self, y: Any, weights: Floats | None, p: int, lam: float | None = None) -> Task:
+        lam = self._lam(_checks.total(weights, len(y))) if lam is None else lam
+        penalty = self._penalty() if lam > 0.0 else Weighted(L2(), np.zeros(p))
+        if _checks.flag(getattr(self, "positive", False), "positive"):
+            penalty = NonNegative(penalty)
+        return Task(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
+
+    # --- fitting -------------------------------------------------------------------------------
+
+    def _solve(self, X: Any, tasks: list[Task], data: dict[str, Any]) -> list[Fit]:
+        """Solve all tasks, with as many threads as ``n_jobs`` allows."""
+        X = storage.as_data(X)  # once, should it need a copy
+        rounds = _checks.rounds(self.max_iter)
+        number(self.tol, "tol", 0.0)
+        reports = Tasks(self, data, len(tasks), rounds)
+        stop = threading.Event()
+        starts = self._starts(X, len(tasks))
+        workers = min(effective_n_jobs(self.n_jobs), len(tasks))
+        alone = workers == 1
+
+        def run(k: int) -> Fit:
+            listener = reports.listener(k)
+
+            def watch(snapshot: Snapshot) -> bool:
+                told = listener is not None and listener(snapshot)
+                asked = self.callback is not None and bool(self.callback(snapshot))
+                return told or asked or stop.is_set()
+
+            quiet = listener is None and self.callback is None and alone
+            return self._run(
+                X, tasks[k], starts[k], 0 if stop.is_set() else rounds, None if quiet else watch,
+                show=alone and bool(self.verbose),
+            )  # fmt: skip
+
+        if alone:
+            fits = []
+            for k in range(len(tasks)):
+                fits.append(run(k))
+                if fits[-1].solution.status is Status.INTERRUPTED:
+                    stop.set()
+        else:
+            fits = _in_threads(run, len(tasks), workers, stop)
+        self._warn([fit.solution for fit in fits], stop.is_set())
+        reports.end()
+        return fits
+
+    def _run(self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, show: bool) -> Fit:
+        problem = Problem(
+            X,
+            task.y,
+            task.loss,
+            task.penalty,
+            task.lam,
+            task.weights,
+            intercept=self._intercept(),
+            intercept_scaling=getattr(self, "intercept_scaling", 1.0),
+        )
+        solution = solve(
+            problem,
+            self.method,
+            self.sampling,
+            tol=self.tol,
+            max_epochs=rounds,
+            random_state=_checks.seed(getattr(self, "random_state", None)),
+            callback=watch,
+            progress=show,
+            warm_start=start,
+        )
+        coef, intercept, dual = solution.coef, solution.intercept, solution.dual
+        certificate = solution.certificate
+        if problem.X.dtype != np.float64:
+            # The model is the rounded one, and so is the proof.
+            coef = coef.astype(problem.X.dtype)
+            intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
+            flat = problem.flat(dual, "dual", problem.n)
+            certificate, flat = prove(problem, problem.joined(coef, intercept, ""), flat)
+            dual = problem.shaped(flat)
+        return Fit(
+            solution,
+            coef,
+            intercept,
+            dual,
+            certificate,
+            radius(problem, coef, intercept, dual, certificate),
+            proven_zero(problem, certificate, dual),
+        )
+
+    def _starts(self, X: Any, count: int) -> list[Any]:
+        """For each task where it starts: the last fit, as far as it fits."""
+        nothing = [None] * count
+        if not _checks.flag(getattr(self, "warm_start", False), "warm_start"):
+            return nothing
+        coef = getattr(self, "coef_", None)
+        if coef is None:
+            return nothing
+        n, p = X.shape
+        coef = np.atleast_2d(_dense(coef)).astype(np.float64)
+        lines = len(self.classes_) if self._joint else count
+        if coef.shape != (lines, p):
+            return nothing
+        wanted = self._intercept() is not False
+        intercept = np.broadcast_to(self.intercept_ if wanted else 0.0, lines).astype(np.float64)
+        dual: Any = np.atleast_2d(getattr(self, "dual_coef_", np.empty((0, 0))))
+        dual = dual if dual.shape == (lines, n) else None
+        if self._joint:
+            return [(coef.T, intercept, None if dual is None else dual.T)]
+        return [(coef[k], intercept[k], None if dual is None else dual[k]) for k in range(lines)]
+
+    def _warn(self, solutions: list[Solution], interrupted: bool) -> None:
+        short = [s for s in solutions if not s.converged and s.status is not Status.CALLBACK]
+        if not short and not interrupted:
+            return
+        worst = max(short or solutions, key=lambda s: s.certificate.gap / max(s.target, 1e-300))
+        words = ""
+        if len(solutions) > 1:
+            words = f"{len(short)} of {len(solutions)} problems are not solved; the worst of them: "
+        words += (
+            f"{worst.certificate} after {worst.passes:.3g} passes, where tol={self.tol} asks for a "
+            f"gap of {worst.target:.1e}. "
+        )
+        if interrupted:
+            words += "Interrupted: this is the best certified model so far."
+        elif worst.status is Status.STALLED:
+            words += "Rounding errors hide a smaller gap: raise tol or scale the features."
+        else:
+            words += (
+                f"Raise max_iter (now {_checks.rounds(self.max_iter)}) or tol, scale the features, "
+                "or try another method."
+            )
+        warnings.warn(words, ConvergenceWarning, stacklevel=4)
+
+    # --- attributes ----------------------------------------------------------------------------
+
+    def _publish(self, fits: list[Fit], *, single: bool) -> None:
+        """Set all attributes; ``single``: without a first dimension for targets or classes."""
+        lines = [np.asarray(fit.coef).T for fit in fits]
+        duals = [fit.dual.T for fit in fits]
+        zeros = [fit.zeros.T for fit in fits]
+        intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
+        if single:
+            self.coef_, self.dual_coef_, self.support_certified_ = lines[0], duals[0], zeros[0]
+            self.intercept_ = fits[0].intercept
+        else:
+            self.coef_, self.dual_coef_ = np.vstack(lines), np.vstack(duals)
+            self.support_certified_ = np.vstack(zeros)
+            self.intercept_ = np.concatenate(intercepts)
+        solutions = [fit.solution for fit in fits]
+        certificates = [fit.certificate for fit in fits]
+        rounds = [len(solution.history) - 1 for solution in solutions]
+        self._radii = [fit.radius for fit in fits]
+        one = len(fits) == 1
+        self.solution_ = solutions[0] if one else solutions
+        self.certificate_ = certificates[0] if one else certificates
+        self.history_ = solutions[0].history if one else [s.history for s in solutions]
+        gaps = [certificate.gap for certificate in certificates]
+        self.dual_gap_ = gaps[0] if one else np.array(gaps)
+        self.n_iter_ = rounds[0] if one else np.array(rounds)
+
+    def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
+        """The attributes that a model in the making needs for predictions."""
+        return {"coef_": snapshot.coef.T, "intercept_": snapshot.intercept}
+
+    def _read(self, X: Any) -> Any:
+        """Data to predict for, checked."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+
+    # --- scikit-learn's and Python's protocols -------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_dualgap_format": FORMAT}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        found = state.pop("_dualgap_format", FORMAT)
+        if found > FORMAT:
+            raise ValueError(
+                f"this {type(self).__name__} was saved by a newer dualgap (format {found}, known "
+                f"are those up to {FORMAT}): upgrade dualgap, or fit again"
+            )
+        super().__setstate__(state)
+
+
+def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> list[Fit]:
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(run, k) for k in range(count)]
+        while True:
+            try:
+                return [future.result() for future in futures]
+            except KeyboardInterrupt:
+                stop.set()  # the runs end at their next look, and are collected
+            except BaseException:
+                stop.set()
+                raise
+
+
+def _dense(coef: Any) -> Any:
+    return coef.toarray() if sparse.issparse(coef) else coef

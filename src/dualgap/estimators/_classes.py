@@ -1,0 +1,147 @@
+"""Classification: labels, class weights, and several classes as one problem or as one for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dualgap._validate import Floats
+from dualgap.estimators import _checks
+from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel, Task
+from dualgap.estimators._callbacks import with_callbacks
+from dualgap.estimators._certified import CertifiedClasses
+from dualgap.loop import Snapshot
+
+
+class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
+    """Fits and predicts labels."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model and prove how good it is.
+
+        Parameters
+        ----------
+        X : array, CSR or CSC matrix of shape (n_samples, n_features)
+            float32 and float64 are read in place.
+        y : array of shape (n_samples,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights ≥ 0; a weight of 2 is the same as a repeated sample.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
+        check_classification_targets(y)
+        weights = _checks.sample_weights(sample_weight, X.shape[0])
+        self.classes_, indices = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs labels of at least two classes, but y has one class "
+                f"only: {self.classes_[0]!r}"
+            )
+        self._joint = len(self.classes_) > 2 and self._is_joint()
+        metadata = None if weights is None else {"sample_weight": weights}
+        fits = self._solve(
+            X, self._tasks(indices, weights, X.shape[1]), {"X": X, "y": y, "metadata": metadata}
+        )
+        self._publish(fits, single=False)
+        return self
+
+    # --- what a subclass may say otherwise -----------------------------------------------------
+
+    def _is_joint(self) -> bool:
+        """Whether more than two classes are one problem."""
+        return False
+
+    def _weights_of(self, k: int | None, indices: Any, weights: Any, by_class: Any) -> Any:
+        """Sample weights in the problem of class k against the rest, or of all (None)."""
+        if by_class is None:
+            return weights
+        own = by_class[indices]
+        return own if weights is None else weights * own
+
+    # -------------------------------------------------------------------------------------------
+
+    def _tasks(self, indices: Any, weights: Any, p: int) -> list[Task]:
+        by_class = class_weights(self.class_weight, self.classes_, indices, weights)
+
+        def task(k: int | None, y: Any) -> Task:
+            return self._task(y, self._weights_of(k, indices, weights, by_class), p)
+
+        count = len(self.classes_)
+        if self._joint:
+            return [task(None, indices)]
+        if count == 2:
+            return [task(None, 2.0 * indices - 1.0)]
+        return [task(k, np.where(indices == k, 1.0, -1.0)) for k in range(count)]
+
+    def decision_function(self, X: Any) -> Any:
+        """Decision values x·w + b.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,), for more than two classes (n_samples, n_classes)
+        """
+        scores = safe_sparse_dot(self._read(X), self.coef_.T, dense_output=True) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def densify(self) -> Any:
+        """Make ``coef_`` an array again."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def sparsify(self) -> Any:
+        """Store ``coef_`` as a CSR matrix, which pays when most coefficients are zero."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
+        return {
+            "coef_": np.atleast_2d(snapshot.coef.T),
+            "intercept_": np.atleast_1d(snapshot.intercept),
+        }
+
+
+def class_weights(class_weight: Any, classes: Any, indices: Any, weights: Any) -> Floats | None:
+    """A factor for each class; None when all have 1.
+
+    "balanced" counts sample weights, so that they still equal repetition.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        sums = np.bincount(indices, weights, minlength=len(classes)).astype(np.float64)
+        return np.asarray(sums.sum() / (len(classes) * np.where(sums > 0.0, sums, np.inf)))
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[indices]))

@@ -1,0 +1,104 @@
+"""Parameters and attributes that estimators share, described once."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+COMPATIBLE = "Accepted for compatibility with scikit-learn; the answer does not depend on it."
+
+PARAMETERS = {
+    "C": """float, default 1.0
+        Inverse strength of the penalty; ``inf`` for none.""",
+    "alpha": """float, default 1.0
+        Strength of the penalty; 0 for none.""",
+    "l1_ratio": """float
+        Share of L1 in the penalty: ``l1_ratio``·‖w‖₁ + ½(1 − ``l1_ratio``)‖w‖².""",
+    "fit_intercept": """bool, default True
+        Whether to add an intercept, which is not penalised.""",
+    "class_weight": """dict or "balanced", optional
+        Factors for the weights of samples, by class. "balanced" gives each class the same total,
+        counting sample weights.""",
+    "positive": """bool, default False
+        Whether coefficients must be ≥ 0.""",
+    "tol": """float, default 1e-4
+        Stop when the certified duality gap is at most ``tol`` times the objective at zero
+        coefficients.""",
+    "max_iter": """int, default 10000
+        Epochs: rounds of about as many updates as there are coordinates.""",
+    "random_state": """int, RandomState or Generator, optional
+        None is a fixed seed: fits can be repeated.""",
+    "warm_start": """bool, default False
+        Start from the coefficients and dual variables of the last fit.""",
+    "n_jobs": """int, optional
+        Threads for several classes or targets; None is one.""",
+    "verbose": """int, default 0
+        Whether to show a progress line, when there is one thread.""",
+    "method": """str, Method or step, default "auto"
+        How to solve it: a name from ``dualgap.methods.METHODS``, or one's own.""",
+    "sampling": """Sampling or str, optional
+        Replaces the method's own.""",
+    "callback": """callable, optional
+        Called with a ``Snapshot`` at each certificate; a true result stops the run.""",
+    "solver": f"""str
+        {COMPATIBLE} See ``method``.""",
+    "solver_options": f"""dict, optional
+        {COMPATIBLE}""",
+    "dual": f"""bool or "auto"
+        {COMPATIBLE}""",
+    "precompute": f"""bool or array, default False
+        {COMPATIBLE}""",
+    "selection": f"""str, default "cyclic"
+        {COMPATIBLE} See ``sampling``.""",
+    "copy_X": """bool, default True
+        Accepted for compatibility with scikit-learn; X is never changed.""",
+    "intercept_scaling": """float, default 1
+        Value of the constant feature when the intercept is penalised; no effect otherwise.""",
+    "intercept_penalty": """"none" or "l2", default "none"
+        "l2" penalises the intercept as any other coefficient, as liblinear and scikit-learn do.""",
+}
+
+ATTRIBUTES = """Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The model, in the dtype of X and the shapes of scikit-learn.
+    certificate_ : Certificate, or a list of them
+        The proof: objective, lower bound and gap of ``coef_`` and ``intercept_`` as they are.
+        One for each problem, where several classes or targets are problems of their own; the same
+        holds for all attributes below.
+    dual_gap_ : float or array
+        At least the distance of the objective from its minimum.
+    dual_coef_ : array
+        Dual variables a, with a column for each sample: w = ∇g*(u), u = (1/λ) Σ_i c_i a_i x_i.
+    support_certified_ : boolean array of the shape of coef_
+        Coefficients proven to be zero in every optimum.
+    n_iter_ : int or array
+        Rounds.
+    history_ : History or list
+        Objective, bound and gap after each round.
+    solution_ : Solution or list
+        What ``dualgap.solve`` returned, in float64.
+    n_features_in_, feature_names_in_ : as in scikit-learn"""
+
+
+def documented(**own: str) -> Callable[[Class], Class]:
+    """Complete a docstring by all parameters of the constructor and the attributes."""
+
+    def complete(cls: Class) -> Class:
+        lines = []
+        for name in inspect.signature(cls).parameters:
+            text = own.get(name) or PARAMETERS[name]
+            kind, _, words = text.partition("\n")
+            lines.append(f"{name} : {kind}\n{textwrap.indent(textwrap.dedent(words), '    ')}")
+        parameters = textwrap.indent("\n".join(lines), "    ")
+        cls.__doc__ = (
+            f"{(cls.__doc__ or '').rstrip()}\n\n    Parameters\n    ----------\n{parameters}\n\n"
+            f"    {ATTRIBUTES}\n    "
+        )
+        return cls
+
+    return complete

@@ -1,0 +1,212 @@
+"""How far the decision values of a certified model can be from those of the exact optimum.
+
+Let (w*, b*) be an optimum and ``gap`` at least P(w) − D(a). As g_j is μ_j-strongly convex,
+
+    (λ/2) Σ_j μ_j (w_j − w_j*)² ≤ gap,   hence   |x·(w − w*)| ≤ √(2 gap/λ) · √(Σ_j x_j²/μ_j).
+
+An intercept without a penalty is bounded by the samples: P(w*) − D(a) ≤ gap is the sum of the
+non-negative parts of ``terms.py`` at the optimum, so that
+
+    Σ_i c_i min_{|t| ≤ ρ_i} FY_i(x_i·w + b* + t, a_i) ≤ gap,      FY_i(z, a) = φ(z) + φ*(−a) + a z,
+
+where ρ_i bounds |x_i·(w − w*)|. The left side is convex in b*, and its two ends are found by trial.
+For softmax, FY_i is the divergence of two distributions over classes, which is at least that of
+their restrictions to two classes: the same condition, for a logistic loss, on each difference of
+two intercepts. Nothing finite can be said of features without a penalty, nor of penalties such as
+L1 that are not strongly convex: then the radius is infinite.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap._compile import kernel
+from dualgap._rules import conj, slope, value
+from dualgap._scalar import EPS
+from dualgap._validate import Floats
+from dualgap.block_terms import PER_TERM
+from dualgap.certificate import Certificate
+from dualgap.linalg import products, storage
+from dualgap.losses import Logistic, Softmax
+from dualgap.problem import Problem
+
+_LOOSE = 1.0 + 1e-9  # covers the rounding errors of sums of positive terms
+_STRIDE, _HALVINGS = 8.0, 4  # the end of an interval is found up to a factor 8^(1/16) = 1.14
+_FARTHEST = 1e100
+
+
+class Radius(NamedTuple):
+    """Bounds on what the exact optimum can have in other places.
+
+    ``root``       √(2 gap/λ)
+    ``spread``     1/μ_j for each feature of X, infinite where there is no strong convexity
+    ``constant``   Σ x²/μ of the constant feature, when it is penalised
+    ``intercept``  bound on |b − b*| of an unpenalised intercept; for classes one for each, where
+                   the optimum with the same mean of intercepts is meant
+    ``between``    bounds on the differences of two intercepts, for each pair of classes
+    """
+
+    root: float
+    spread: Floats
+    constant: float
+    intercept: Any
+    between: Any
+
+    def of_features(self, X: Any) -> Floats:
+        """Bounds on |x·(w − w*)|, the constant feature included when it is penalised."""
+        if self.root == 0.0:
+            return np.zeros(X.shape[0])
+        free = np.isinf(self.spread)
+        squares = row_squares(X, np.where(free, 0.0, self.spread)) + self.constant
+        bound = self.root * np.sqrt(squares) * _LOOSE
+        if free.any():
+            bound[row_squares(X, free.astype(np.float64)) > 0.0] = np.inf
+        return np.asarray(bound)
+
+
+def radius(
+    problem: Problem, coef: Any, intercept: Any, dual: Any, certificate: Certificate
+) -> Radius:
+    """The radius of a model, from a certificate of it that rests on ``dual``."""
+    strength = problem.features.strength.reshape(problem.d, -1).min(axis=1)
+    with np.errstate(divide="ignore"):
+        spread = 1.0 / strength
+    penalised = problem.intercept == "penalised"
+    constant = problem.constant**2 * spread[-1] if penalised else 0.0
+    root = np.sqrt(2.0 * certificate.gap / problem.lam)
+    found = Radius(float(root), spread[: problem.p], float(constant), 0.0, None)
+    if problem.intercept is not True:
+        return found
+    a = problem.flat(dual, "dual", problem.n)
+    w = problem.joined(coef, intercept, "")
+    z = problem.decision(w)
+    error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
+    room = found.of_features(problem.X) + error
+    if problem.width > 1:
+        between = _between(problem, z, a, room, certificate.gap)
+        return found._replace(between=between, intercept=between.mean(axis=1))
+    imbalance = abs(float(np.sum(problem.c * a)))
+    imbalance += problem.n * EPS * float(np.sum(problem.c * np.abs(a)))
+    samples = _Samples(problem.loss, problem.y, problem.c, z, a, room)
+    return found._replace(
+        intercept=samples.reach(certificate.gap + imbalance * abs(intercept), imbalance)
+    )
+
+
+def row_squares(X: Any, weights: Floats) -> Floats:
+    """Σ_j weights_j x_ij² for each row of data as ``storage.as_data`` returns it."""
+    out = np.empty(X.shape[0])
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    by_columns = X.format == "csc" if storage.is_sparse(X) else X.flags.f_contiguous
+    if by_columns:
+        products.scattered_squares(storage.columns(X), weights, out)
+    else:
+        products.weighted_squares(storage.rows(X), weights, out)
+    return out
+
+
+class _Samples(NamedTuple):
+    """The condition on a change of the intercept."""
+
+    loss: Any
+    y: Any
+    c: Any
+    z: Floats
+    a: Floats
+    room: Floats
+
+    def reach(self, limit: float, slope: float) -> float:
+        """The largest |shift| for which the parts can sum to no more than limit + slope·|shift|.
+
+        At shift 0 they can, and what grows faster than a line there stays above it.
+        """
+        if not np.isfinite(limit) or np.isinf(self.room).any():
+            return np.inf
+        first = float(np.max(self.room)) or EPS * (1.0 + float(np.max(np.abs(self.z))))
+        return max(
+            _first_outside(lambda shift: self._is_outside(sign * shift, limit, slope), first)
+            for sign in (1.0, -1.0)
+        )
+
+    def _is_outside(self, shift: float, limit: float, slope: float) -> bool:
+        most = (limit + slope * abs(shift)) * _LOOSE
+        return bool(least_parts(*self, shift, most) > most)
+
+
+def _first_outside(is_outside: Any, first: float) -> float:
+    """A shift > 0 that is outside, not much larger than the smallest such; infinite if none is."""
+    high = first
+    while not is_outside(high):
+        high *= _STRIDE
+        if high > _FARTHEST:
+            return np.inf
+    low = high / _STRIDE
+    while low > EPS * EPS * first and is_outside(low):
+        low, high = low / _STRIDE, low
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if is_outside(middle) else (middle, high)
+    return high
+
+
+@kernel
+def least_parts(
+    loss: Any, y: Any, c: Any, z: Any, a: Any, room: Any, shift: float, enough: float
+) -> float:
+    """At most Σ_i c_i min FY_i(z_i + shift + t, a_i) over |t| ≤ room_i; ends once above ``enough``.
+
+    The minimum of a convex function over an interval is at an end, or else FY_i has its own, 0.
+    """
+    total = 0.0
+    for i in range(len(y)):
+        if c[i] == 0.0:
+            continue
+        reach = room[i] + PER_TERM * EPS * (abs(z[i]) + abs(shift) + room[i])
+        end = z[i] + shift - reach
+        tilt = slope(loss, end, y[i]) + a[i]
+        if not tilt > 0.0:
+            end = z[i] + shift + reach
+            tilt = slope(loss, end, y[i]) + a[i]
+            if not tilt < 0.0:
+                continue
+        loss_value = value(loss, end, y[i])
+        loss_conj = conj(loss, a[i], y[i])
+        # Terms and what may cancel inside them, as in ``terms.py``.
+        hidden = (abs(tilt) + 2.0 * abs(a[i])) * (abs(y[i]) + abs(end) + reach)
+        if abs(y[i]) != 1.0:
+            hidden += abs(y[i] * end)
+        size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i] * y[i]) + hidden
+        part = loss_value + loss_conj + a[i] * end - PER_TERM * EPS * size
+        if part > 0.0:
+            total += c[i] * part
+            if total > enough:
+                break
+    return total
+
+
+def _between(problem: Problem, z: Floats, a: Floats, room: Floats, gap: float) -> Floats:
+    """How far each difference of two intercepts can be from that of an optimum."""
+    width = problem.width
+    out = np.full((width, width), np.inf)
+    np.fill_diagonal(out, 0.0)
+    if type(problem.loss) is not Softmax or not np.isfinite(gap):
+        return out
+    Z = z.reshape(problem.n, width)
+    shares = -a.reshape(problem.n, width)
+    shares[np.arange(problem.n), problem.y.astype(int)] += 1.0
+    np.clip(shares, 0.0, 1.0, out=shares)
+    # ‖W − W*‖² is that of all classes together; a difference of two has a norm of √2 times it.
+    room = np.sqrt(2.0) * room
+    # Shares are known to EPS; a part changes by that times the logarithm of their odds.
+    limit = gap + 64.0 * PER_TERM * EPS * width * (1.0 + float(np.abs(Z).max()))
+    ones = np.ones(problem.n)
+    for k in range(width):
+        for other in range(k):
+            both = shares[:, k] + shares[:, other]
+            share = np.divide(shares[:, other], both, out=np.zeros(problem.n), where=both > 0.0)
+            c = problem.c * both
+            samples = _Samples(Logistic(), ones, c, Z[:, k] - Z[:, other], share, room)
+            out[k, other] = out[other, k] = samples.reach(limit, 0.0)
+    return out
