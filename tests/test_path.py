@@ -36,7 +36,7 @@ def objective(X, y, w, alpha, l1_ratio):
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
 def test_the_path_is_that_of_scikit_learn(l1_ratio):
-    ours = enet_path(X, y, l1_ratio=l1_ratio, n_alphas=12, eps=1e-2, tol=1e-12)
+    ours = enet_path(X, y, l1_ratio=l1_ratio, n_alphas=12, eps=1e-2, tol=1e-12, max_iter=100_000)
     theirs = linear_model.enet_path(X, y, l1_ratio=l1_ratio, alphas=ours[0], **TIGHT)
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12)
     np.testing.assert_allclose(ours[1], theirs[1], atol=1e-5)
@@ -48,7 +48,7 @@ def test_the_path_is_that_of_scikit_learn(l1_ratio):
 
 def test_gaps_bound_the_objective_that_is_documented():
     alphas, coefs, gaps = enet_path(X, y, l1_ratio=0.4, alphas=6, eps=1e-2, tol=1e-3)
-    best = enet_path(X, y, l1_ratio=0.4, alphas=alphas, tol=1e-12)[1]
+    best = enet_path(X, y, l1_ratio=0.4, alphas=alphas, tol=1e-12, max_iter=100_000)[1]
     for alpha, coef, optimum, gap in zip(alphas, coefs.T, best.T, gaps):
         above = objective(X, y, coef, alpha, 0.4) - objective(X, y, optimum, alpha, 0.4)
         assert above <= gap * (1 + 1e-9) + 1e-12
@@ -81,14 +81,14 @@ def test_lasso_path_takes_what_scikit_learns_takes():
 
 def test_alpha_zero_is_least_squares():
     tall = X[:, :6]
-    coefs = lasso_path(tall, y, alphas=[0.1, 0.0], tol=1e-12)[1]
+    coefs = lasso_path(tall, y, alphas=[0.1, 0.0], tol=1e-12, max_iter=100_000)[1]
     np.testing.assert_allclose(coefs[:, 1], np.linalg.lstsq(tall, y, rcond=None)[0], atol=1e-5)
 
 
 def test_sparse_is_dense():
-    dense = lasso_path(X, y, alphas=8, eps=1e-2, tol=1e-12)
+    dense = lasso_path(X, y, alphas=8, eps=1e-2, tol=1e-12, max_iter=100_000)
     for storage in (sp.csr_array, sp.csc_array):
-        sparse = lasso_path(storage(X), y, alphas=8, eps=1e-2, tol=1e-12)
+        sparse = lasso_path(storage(X), y, alphas=8, eps=1e-2, tol=1e-12, max_iter=100_000)
         np.testing.assert_allclose(sparse[0], dense[0], rtol=1e-12)
         np.testing.assert_allclose(sparse[1], dense[1], atol=1e-5)
 
@@ -96,7 +96,8 @@ def test_sparse_is_dense():
 @pytest.mark.parametrize("screen", [True, False])
 def test_every_point_has_the_certificate_of_the_whole_problem(screen):
     problem = dg.Problem(X, y, "squared", "l1", 1.0, WEIGHTS, intercept=True)
-    for lam, solution in zip(grid(problem, 0.05, 8), path(problem, grid(problem, 0.05, 8))):
+    lams = grid(problem, 0.05, 8)
+    for lam, solution in zip(lams, path(problem, lams, screen=screen)):
         assert solution.converged
         whole = dg.Problem(X, y, "squared", "l1", lam, WEIGHTS, intercept=True)
         again = dg.certify(whole, solution.coef, solution.dual, solution.intercept)
@@ -121,7 +122,7 @@ def test_screening_never_removes_what_the_optimum_uses(loss, penalty, intercept)
     proven = []
     for part in (0.7, 0.2, 0.05):
         at = problem.with_lam(part * lambda_max(problem))
-        optimum = dg.solve(at, tol=1e-12)
+        optimum = dg.solve(at, tol=1e-12, max_epochs=100_000)
         support = np.abs(optimum.coef) > 1e-7
         for tol in (1e-2, 1e-4, 1e-8):
             loose = dg.solve(at, tol=tol)

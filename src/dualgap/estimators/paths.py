@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from dualgap._validate import Floats, number, real_array, whole
+from dualgap.estimators._checks import rounds, seed
+from dualgap.estimators.logistic import by_ratio
 from dualgap.path import grid, path
-from dualgap.penalties import L1, L2, ElasticNet, NonNegative, Weighted
+from dualgap.penalties import L2, NonNegative, Weighted
 from dualgap.problem import Problem
 from dualgap.solution import Solution
 from dualgap.solve import solve
@@ -65,11 +69,11 @@ def enet_path(
     check_input: bool = True,
     sample_weight: Any = None,
     tol: float = 1e-4,
-    max_iter: int = 1000,
+    max_iter: int | None = 10_000,
     random_state: Any = None,
     selection: str = "cyclic",
     method: Any = "auto",
-    screen: bool = True,
+    screen: bool = False,
 ) -> Any:
     """The elastic net at a decreasing sequence of alphas, without an intercept.
 
@@ -110,27 +114,21 @@ def enet_path(
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
     """
-    base = penalty_of(l1_ratio)
+    base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     problem = Problem(X, y, "squared", NonNegative(base) if positive else base, 1.0, sample_weight)
     alphas = alphas_of(problem, alphas, n_alphas, eps)
-    solutions = list(
-        solutions_at(
-            problem,
-            alphas,
-            screen=screen,
-            warm_start=coef_init,
-            method=method,
-            tol=tol,
-            max_epochs=whole(max_iter, "max_iter", 1),
-            random_state=_seed(random_state),
-            progress=bool(verbose),
-        )
+    solutions = solutions_at(
+        problem,
+        alphas,
+        screen=screen,
+        warm_start=coef_init,
+        method=method,
+        tol=tol,
+        max_epochs=rounds(max_iter),
+        random_state=seed(random_state),
+        progress=bool(verbose),
     )
-    coefs = np.array([solution.coef for solution in solutions], dtype=problem.X.dtype).T
-    gaps = np.array([solution.certificate.gap for solution in solutions])
-    if return_n_iter:
-        return alphas, coefs, gaps, [round(solution.n_iter) for solution in solutions]
-    return alphas, coefs, gaps
+    return _table(problem, alphas, list(solutions), return_n_iter)
 
 
 def logistic_path(
@@ -142,12 +140,12 @@ def logistic_path(
     fit_intercept: bool = True,
     sample_weight: Any = None,
     tol: float = 1e-4,
-    max_iter: int = 1000,
+    max_iter: int | None = 10_000,
     random_state: Any = None,
     verbose: Any = False,
     return_n_iter: bool = False,
     method: Any = "auto",
-    screen: bool = True,
+    screen: bool = False,
 ) -> Any:
     """Logistic regression at an increasing sequence of C, multinomial for more than two classes.
 
@@ -176,34 +174,47 @@ def logistic_path(
     n_iters : list of int, if asked for
     """
     Cs = Cs_of(Cs)
+    base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     loss, targets = ("softmax", codes) if len(labels) > 2 else ("logistic", 2.0 * codes - 1.0)
-    problem = Problem(
-        X, targets, loss, penalty_of(l1_ratio), 1.0, sample_weight, intercept=bool(fit_intercept)
-    )
+    problem = Problem(X, targets, loss, base, 1.0, sample_weight, intercept=bool(fit_intercept))
     total = problem.n if sample_weight is None else float(np.sum(sample_weight))
-    solutions = list(
-        solutions_at(
-            problem,
-            1.0 / (Cs * total),
-            screen=screen,
-            method=method,
-            tol=tol,
-            max_epochs=whole(max_iter, "max_iter", 1),
-            random_state=_seed(random_state),
-            progress=bool(verbose),
-        )
+    solutions = solutions_at(
+        problem,
+        1.0 / (Cs * total),
+        screen=screen,
+        method=method,
+        tol=tol,
+        max_epochs=rounds(max_iter),
+        random_state=seed(random_state),
+        progress=bool(verbose),
     )
-    coefs = np.array([with_intercept(solution, fit_intercept) for solution in solutions])
-    gaps = np.array([solution.certificate.gap for solution in solutions])
-    coefs = np.moveaxis(coefs, 0, -1).astype(problem.X.dtype, copy=False)
-    if return_n_iter:
-        return Cs, coefs, gaps, [round(solution.n_iter) for solution in solutions]
-    return Cs, coefs, gaps
+    return _table(problem, Cs, list(solutions), return_n_iter)
+
+
+def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epochs: bool) -> Any:
+    """What both functions return."""
+    warn_of([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
+    coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
+    coefs = coefs.astype(problem.X.dtype, copy=False)
+    gaps = np.array([s.certificate.gap for s in solutions])
+    found = strengths, coefs, gaps
+    return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
+
+
+def warn_of(unsolved: list[Solution], points: int, stacklevel: int) -> None:
+    """One warning for all points that fell short."""
+    if unsolved:
+        worst = max(unsolved, key=lambda s: s.certificate.gap / max(s.target, 1e-300))
+        warnings.warn(
+            f"{len(unsolved)} of {points} points are not solved; the worst of them: {worst}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def solutions_at(
-    problem: Problem, lams: Floats, *, screen: bool = True, warm_start: Any = None, **options: Any
+    problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
 ) -> Iterator[Solution]:
     """``path``, also for λ = 0, where there is no penalty."""
     for solution in path(
@@ -225,12 +236,6 @@ def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
     return np.concatenate([coef, np.expand_dims(solution.intercept, -1)], axis=-1)
 
 
-def penalty_of(l1_ratio: float) -> Any:
-    """The elastic net, as L1 or L2 where it is one."""
-    l1_ratio = number(l1_ratio, "l1_ratio", 0.0, 1.0)
-    return {0.0: L2(), 1.0: L1()}.get(l1_ratio, ElasticNet(l1_ratio))
-
-
 def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Floats:
     """Decreasing alphas: those given, or a grid of as many as asked for."""
     if alphas is None or np.ndim(alphas) == 0:
@@ -250,10 +255,3 @@ def Cs_of(Cs: Any) -> Floats:  # noqa: N802 - C is scikit-learn's name
     if values.ndim != 1 or not values.size or not values[0] > 0.0:
         raise ValueError("Cs must be numbers > 0, or how many to choose")
     return np.asarray(values)
-
-
-def _seed(random_state: Any) -> Any:
-    """A seed for ``solve`` from what scikit-learn calls a random state."""
-    if isinstance(random_state, np.random.RandomState):
-        return random_state.randint(2**31)
-    return 0 if random_state is None else random_state
