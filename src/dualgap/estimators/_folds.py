@@ -20,7 +20,17 @@ from dualgap.estimators import _checks
 
 
 class Folds:
-    """A mixin: the estimator that it is mixed into has ``cv``, ``n_jobs`` and ``verbose``."""
+    """A mixin for estimators with these parameters."""
+
+    cv: Any
+    n_jobs: Any
+    verbose: Any
+    method: Any
+    sampling: Any
+    tol: Any
+    max_iter: Any
+    random_state: Any
+    get_params: Callable[..., dict[str, Any]]
 
     def _routed(self, params: dict[str, Any], sample_weight: Any, *, scored: bool) -> Bunch:
         """Which of fit's parameters the splitter and the scorer get."""

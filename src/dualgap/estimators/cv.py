@@ -23,6 +23,11 @@ class _LinearCV(Folds):
     """Paths on folds; ``_plain`` is the estimator without cross-validation."""
 
     _plain: type
+    eps: Any
+    alphas: Any
+    n_alphas: Any
+    fit_intercept: Any
+    positive: Any
 
     def _ratios(self) -> Floats:
         return np.ones(1)

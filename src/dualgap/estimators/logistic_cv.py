@@ -11,7 +11,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from dualgap import losses
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
@@ -81,7 +80,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         scoring: Any = None,
         solver: str = "lbfgs",
         tol: float = 1e-4,
-        max_iter: int | None = 10_000,
+        max_iter: int = 10_000,
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -154,11 +153,11 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         ]
         results = self._parallel(self._fold, jobs)
         shape = len(folds), len(ratios), len(self.Cs_)
-        coefs, scores, rounds, short = zip(*results)
+        *tables, short = zip(*results)
         warn_of([solution for some in short for solution in some], int(np.prod(shape)), 3)
         lines = len(self.classes_) if self._joint else 1
-        coefs = np.reshape(coefs, (*shape, lines, -1))
-        scores, rounds = np.reshape(scores, shape), np.reshape(rounds, shape)
+        coefs = np.reshape(tables[0], (*shape, lines, -1))
+        scores, rounds = (np.reshape(table, shape) for table in tables[1:])
         if _checks.flag(self.refit, "refit"):
             self._refit(X, y, sample_weight, scores, ratios, by_class)
         else:
@@ -203,7 +202,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         problem = Problem(
             X[rows],
             labels,
-            losses.Softmax() if self._joint else losses.Logistic(),
+            "softmax" if self._joint else "logistic",
             by_ratio(ratio),
             1.0,
             own,
@@ -273,8 +272,10 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         self.coef_ = mean[:, :-1] if self.fit_intercept else mean
         self.intercept_ = mean[:, -1] if self.fit_intercept else np.zeros(len(mean))
 
-    def _describe(self, coefs: Floats, scores: Floats, rounds: Any, ratios: Floats) -> None:
+    def _describe(self, coefs: Any, scores: Any, rounds: Any, ratios: Floats) -> None:
         """Attributes in the shapes of scikit-learn."""
+        self.C_: Any
+        self.l1_ratio_: Any
         C, ratio = self._chosen
         del self._chosen
         self.l1_ratios_ = np.asarray(ratios)

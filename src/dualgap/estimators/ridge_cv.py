@@ -176,7 +176,7 @@ class RidgeCV(Folds, Ridge):
         results = self._parallel(self._scores, jobs)
         unsolved = [solution for _, short in results for solution in short]
         warn_of(unsolved, len(folds) * len(alphas) * Y.shape[1], stacklevel=4)
-        return np.mean([scores for scores, _ in results], axis=0)
+        return np.asarray(np.mean([scores for scores, _ in results], axis=0))
 
     def _scores(
         self,
