@@ -217,13 +217,6 @@ def test_a_dual_point_helps_with_unpenalised_features_too():
     assert zero.dual > dg.certify(problem, np.zeros(4)).dual
 
 
-def test_unpenalised_features_need_a_smooth_loss():
-    X, y = np.eye(4) + 0.1, [1.0, -1.0, 1.0, -1.0]
-    problem = dg.Problem(X, y, "hinge", Weighted(L2(), [0.0, 1.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match="without a penalty needs a loss without kinks"):
-        dg.solve(problem)
-
-
 def test_infinite_weights_switch_features_off():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 5)), rng.standard_normal(30)

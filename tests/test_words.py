@@ -54,7 +54,6 @@ def pairs(rng):
         ("softmax", "spdc", None, "decision value for each class.*'cd-gap-decay' would work"),
         ("softmax", "afg", None, "decision value for each class.*'cd-gap-decay' would work"),
         ("free", "spdc", None, "without kinks: give it a small weight"),
-        ("free", "auto", None, "without kinks: give it a small weight"),
         # a method that is none
         ("squared", "quarz", None, "did you mean 'quartz'"),
         ("squared", "SDCA", None, "did you mean 'sdca'"),

@@ -1,5 +1,7 @@
 """Linear models with a proof: every fit comes with a bound on how far it is from the best one."""
 
+from typing import Any
+
 from dualgap import datasets, losses, methods, penalties, samplings, steps, theory
 from dualgap.certificate import Certificate, certify
 from dualgap.problem import Problem
@@ -8,12 +10,40 @@ from dualgap.solve import solve
 
 __version__ = "0.1.0"
 
+
+def __getattr__(name: str) -> Any:
+    # Estimators are imported when asked for, since scikit-learn takes long to import.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    estimators = importlib.import_module("dualgap.estimators")
+    return estimators if name == "estimators" else getattr(estimators, name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 __all__ = [
     "Certificate",
+    "CertifiedClassifier",
+    "CertifiedRegressor",
+    "ElasticNet",
+    "HuberRegression",
+    "Lasso",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "PoissonRegressor",
     "Problem",
+    "QuantileRegressor",
+    "Ridge",
+    "RidgeClassifier",
     "Solution",
     "certify",
     "datasets",
+    "estimators",
     "losses",
     "methods",
     "penalties",

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dualgap import samplings
 from dualgap._validate import named, unknown
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
-from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, why_view
+from dualgap.steps.choice import is_coupled, lacks_for_dual, lacks_for_primal, why_view
+
+# A Newton step may cost so many multiplications and so large a system; both take about a second.
+_PRODUCTS, _SYSTEM = 2e9, 2000
 
 
 def choose(problem: Problem) -> tuple[str, Method]:
     """A name with the reason in words, and the method."""
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
-    if dual and primal:
+    hard = _hard(problem, bool(dual and primal))
+    if hard and _newton_is_affordable(problem):
+        name, reason = "newton", f"there are few features and {hard}"
+    elif dual and primal:
         name, reason = "prox-point", f"{dual} and {primal}"
     else:
         name, reason = "cd-gap-decay", why_view(problem)
     return f"auto ({name}, since {reason})", METHODS[name]
+
+
+def _hard(problem: Problem, neither: bool) -> str | None:
+    """What would cost coordinate steps many passes."""
+    if problem.features.free.any():
+        return "not all of them have a penalty"
+    if neither:
+        return "neither samples nor features can be the coordinates"
+    return "lam is small for data of this size" if is_coupled(problem) else None
+
+
+def _newton_is_affordable(problem: Problem) -> bool:
+    if METHODS["newton"].refusal(problem) is not None or problem.coef_size > _SYSTEM:
+        return False
+    counts = problem.row_counts * problem.width
+    return float(np.sum(counts * counts)) <= _PRODUCTS
 
 
 def resolve(method: Any, sampling: Any, problem: Problem) -> tuple[str, Method]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.balance_search import is_balanced, polish, settle, solved
+from dualgap.balance_search import is_balanced, polish, settle, solved, summed
 
 _MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
 _STEEPEST = 600.0  # exponents beyond it would overflow
@@ -54,13 +54,14 @@ class _Tilts:
         return a.ravel()
 
     def imbalance(self, a: Floats) -> Floats:
-        return np.asarray(self.X.T @ self._weighted(a)).ravel()
+        return np.concatenate([summed(self._weighted(a), column) for column in self.X.T])
 
     def length(self, a: Floats) -> Floats:
         return np.tile(np.sqrt(np.sum(self._weighted(a) ** 2, axis=0)), self.X.shape[1])
 
     def _weighted(self, a: Floats) -> Floats:
-        return np.asarray(self.c[:, None] * a.reshape(-1, self.width))
+        """c a, class by class in memory, so that sums over samples round little."""
+        return np.asarray((a.reshape(-1, self.width).T * self.c).T)
 
     def gram(self, t: Floats, a: Floats) -> Floats:
         shares = self._others(-a.reshape(-1, self.width))

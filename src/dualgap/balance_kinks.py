@@ -18,7 +18,16 @@ from dualgap import terms
 from dualgap._compile import kernel
 from dualgap._rules import dual_step, project
 from dualgap._validate import Floats
-from dualgap.balance_search import is_balanced, norm, polish, settle, solved
+from dualgap.balance_search import (
+    combined,
+    gram_of,
+    is_balanced,
+    norm,
+    polish,
+    settle,
+    solved,
+    summed,
+)
 
 _NUDGE = 1e-6  # of z or a, relative, for slopes of a family
 _FAR = 1e300
@@ -33,24 +42,24 @@ class _Moves:
         self.nudge = _NUDGE
 
     def at(self, t: Floats) -> Floats:
-        return self.moved(self.X @ t)
+        return self.moved(combined(self.X, t))
 
     def moved(self, shift: Floats) -> Floats:
         raise NotImplementedError
 
     def imbalance(self, a: Floats) -> Floats:
-        return np.asarray(self.X.T @ (self.problem.c * a))
+        return summed(self.X, self.problem.c * a)
 
     def length(self, a: Floats) -> float:
         return norm(self.problem.c * a)
 
     def gram(self, t: Floats, a: Floats) -> Floats:
-        shift = self.X @ t
+        shift = combined(self.X, t)
         fall = self.moved(shift - self.nudge) - self.moved(shift + self.nudge)
         return self.weighted_gram(fall / (2.0 * self.nudge))
 
     def weighted_gram(self, h: Floats) -> Floats:
-        return np.asarray(self.X.T @ (self.X * (self.problem.c * h)[:, None]))
+        return gram_of(self.X, self.problem.c * h)
 
 
 class _Steps(_Moves):
@@ -105,7 +114,7 @@ def _polished(family: _Moves, a: Floats) -> Floats:
     def corrected(a: Floats, missing: Floats) -> Floats:
         room = np.minimum(np.minimum(a - low, high - a), 1.0 + np.abs(a))
         out = np.empty(problem.n)
-        push = room * (family.X @ solved(family.weighted_gram(room), missing))
+        push = room * combined(family.X, solved(family.weighted_gram(room), missing))
         terms.projections(problem.loss, problem.y, a - push, out)
         return out
 

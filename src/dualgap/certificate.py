@@ -165,7 +165,9 @@ def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certific
         )
         primal = float(np.sum(losses) + np.sum(penalties))
         gap = float(np.sum(sample_parts) + np.sum(feature_parts) + of_gap + more_of_gap + slack)
-        dual = -float(np.sum(loss_conjs) + np.sum(penalty_conjs) + of_dual + more_of_dual + slack)
+        dual = 0.0 - float(
+            np.sum(loss_conjs) + np.sum(penalty_conjs) + of_dual + more_of_dual + slack
+        )
         strength = problem.lam * problem.features.strength.min()
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
     certificate = Certificate(

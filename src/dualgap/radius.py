@@ -28,8 +28,10 @@ from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.block_terms import PER_TERM
 from dualgap.certificate import Certificate
+from dualgap.intercept import joined
 from dualgap.linalg import products, storage
-from dualgap.losses import Logistic, Softmax
+from dualgap.losses.logistic import Logistic
+from dualgap.losses.softmax import Softmax
 from dualgap.problem import Problem
 
 _LOOSE = 1.0 + 1e-9  # covers the rounding errors of sums of positive terms
@@ -80,7 +82,7 @@ def radius(
     if problem.intercept is not True:
         return found
     a = problem.flat(dual, "dual", problem.n)
-    w = problem.joined(coef, intercept, "")
+    w = joined(problem, coef, intercept)
     z = problem.decision(w)
     error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
     room = found.of_features(problem.X) + error
@@ -126,8 +128,8 @@ class _Samples(NamedTuple):
             return np.inf
         first = float(np.max(self.room)) or EPS * (1.0 + float(np.max(np.abs(self.z))))
         return max(
-            _first_outside(lambda shift: self._is_outside(sign * shift, limit, slope), first)
-            for sign in (1.0, -1.0)
+            _first_outside(lambda shift: self._is_outside(shift, limit, slope), first),
+            _first_outside(lambda shift: self._is_outside(-shift, limit, slope), first),
         )
 
     def _is_outside(self, shift: float, limit: float, slope: float) -> bool:

@@ -16,7 +16,16 @@ from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.balance_blocks import balance_blocks
 from dualgap.balance_kinks import balance_kinks
-from dualgap.balance_search import is_balanced, norm, polish, settle, solved
+from dualgap.balance_search import (
+    combined,
+    gram_of,
+    is_balanced,
+    norm,
+    polish,
+    settle,
+    solved,
+    summed,
+)
 
 _COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
 
@@ -90,11 +99,11 @@ class _Slopes:
 
     def at(self, t: Floats) -> Floats:
         out = np.empty(self.problem.n)
-        terms.slopes(self.problem.loss, self.problem.y, self.z + self.X @ t, out)
+        terms.slopes(self.problem.loss, self.problem.y, self.z + combined(self.X, t), out)
         return out
 
     def imbalance(self, a: Floats) -> Floats:
-        return np.asarray(self.X.T @ (self.problem.c * a))
+        return summed(self.X, self.problem.c * a)
 
     def length(self, a: Floats) -> float:
         return norm(self.problem.c * a)
@@ -104,18 +113,18 @@ class _Slopes:
 
     def curvatures(self, t: Floats) -> Floats:
         h = np.empty(self.problem.n)
-        terms.curvatures(self.problem.loss, self.problem.y, self.z + self.X @ t, h)
+        terms.curvatures(self.problem.loss, self.problem.y, self.z + combined(self.X, t), h)
         return h
 
     def weighted_gram(self, h: Floats) -> Floats:
-        return np.asarray(self.X.T @ (self.X * (self.problem.c * h)[:, None]))
+        return gram_of(self.X, self.problem.c * h)
 
     def polished(self, a: Floats, h: Floats) -> Floats:
         """``a`` with its imbalance taken out where φ'' gives room."""
 
         def corrected(a: Floats, missing: Floats) -> Floats:
             out = np.empty(self.problem.n)
-            push = h * (self.X @ solved(self.weighted_gram(h), missing))
+            push = h * combined(self.X, solved(self.weighted_gram(h), missing))
             terms.projections(self.problem.loss, self.problem.y, a - push, out)
             return out
 

@@ -17,10 +17,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dualgap import losses
 from dualgap._validate import Floats, number
 from dualgap.certificate import Certificate, prove
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
+from dualgap.intercept import joined
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
 from dualgap.penalties import L2, NonNegative, Weighted
@@ -31,6 +33,7 @@ from dualgap.solution import Solution, Status
 from dualgap.solve import solve
 
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
+_NEGLIGIBLE = 1e-14  # part of an intercept
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
 
@@ -145,14 +148,15 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             progress=show,
             warm_start=start,
         )
-        coef, intercept, dual = solution.coef, solution.intercept, solution.dual
-        certificate = solution.certificate
-        if problem.X.dtype != np.float64:
-            # The model is the rounded one, and so is the proof.
+        coef, intercept = _centred(problem, solution)
+        balanced = _balanced(problem, coef, intercept)
+        dual, certificate = solution.dual, solution.certificate
+        if balanced is not intercept or problem.X.dtype != np.float64:
+            # The model is not quite the solution any more, and needs a proof of its own.
             coef = coef.astype(problem.X.dtype)
-            intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
+            intercept = np.asarray(balanced, dtype=problem.X.dtype)[()]
             flat = problem.flat(dual, "dual", problem.n)
-            certificate, flat = prove(problem, problem.joined(coef, intercept, ""), flat)
+            certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
             dual = problem.shaped(flat)
         return Fit(
             solution,
@@ -276,6 +280,30 @@ def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> li
             except BaseException:
                 stop.set()
                 raise
+
+
+def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
+    """Of the models that differ by what the loss does not see, the one that others would find.
+
+    These losses see differences between classes only, so that what no penalty holds can move.
+    """
+    coef, intercept = solution.coef, solution.intercept
+    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
+        if problem.intercept is True:
+            intercept = intercept - np.mean(intercept)
+        if problem.features.free.all():
+            coef = coef - coef.mean(axis=1, keepdims=True)
+    return coef, intercept
+
+
+def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
+    """The best intercept for the coefficients where it is known, as if the data had been centred."""
+    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
+        return intercept
+    residuals = problem.y - problem.decision(joined(problem, coef, intercept))
+    shift = float(np.sum(problem.c * residuals))
+    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
+    return intercept + shift if abs(shift) > _NEGLIGIBLE * size else intercept
 
 
 def _dense(coef: Any) -> Any:

@@ -30,8 +30,9 @@ def _has_probabilities(model: Any) -> bool:
 class CertifiedClassifier(Probabilities, LinearClassifier):
     """Classification with any loss and any penalty.
 
-    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s are
-    sample weights times class weights. Probabilities exist for the logistic and the softmax loss.
+    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s
+    are sample weights times class weights. Probabilities exist for the logistic and the softmax
+    loss.
     """
 
     def __init__(
@@ -95,8 +96,8 @@ class CertifiedClassifier(Probabilities, LinearClassifier):
 class CertifiedRegressor(LinearRegressor):
     """Regression with any loss and any penalty.
 
-    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + α g(w), that is ``Problem`` with λ = α, where s are
-    sample weights. Predictions are x·w + b, also for the Poisson loss.
+    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + α g(w), that is ``Problem`` with λ = α, where s
+    are sample weights. Predictions are x·w + b, also for the Poisson loss.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ from dualgap.estimators.logistic import by_ratio
 class ElasticNet(LinearRegressor):
     """Least squares with a penalty of L1 and L2.
 
-    Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α g(w), that is ``Problem`` with λ = α, where s are
-    sample weights. Each column of y is a problem of its own.
+    Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α g(w), that is ``Problem`` with λ = α, where s
+    are sample weights. Each column of y is a problem of its own.
     """
 
     _several_targets = True
@@ -82,8 +82,8 @@ class ElasticNet(LinearRegressor):
 class Lasso(ElasticNet):
     """Least squares with an L1 penalty.
 
-    Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α‖w‖₁, that is ``Problem`` with λ = α, where s are
-    sample weights. Each column of y is a problem of its own.
+    Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α‖w‖₁, that is ``Problem`` with λ = α, where s
+    are sample weights. Each column of y is a problem of its own.
     """
 
     def __init__(

@@ -60,8 +60,8 @@ class Probabilities:
 
 @documented(
     penalty=""""l2", "l1", "elasticnet" or None
-    By default ``l1_ratio`` alone says what the penalty is; the words are an older way to say it, and
-    None is the same as ``C=inf``.""",
+    By default ``l1_ratio`` alone says what the penalty is; the words are an older way to say it,
+    and None is the same as ``C=inf``.""",
     l1_ratio="""float, default 0.0
     Share of L1 in the penalty: ``l1_ratio``·‖w‖₁ + ½(1 − ``l1_ratio``)‖w‖².""",
     intercept_scaling=f"""float, default 1
@@ -74,8 +74,8 @@ class Probabilities:
 class LogisticRegression(Probabilities, LinearClassifier):
     """Logistic regression, for two classes or more.
 
-    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s are
-    sample weights times class weights, and φ is the logistic or, for more than two classes, the
+    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s
+    are sample weights times class weights, and φ is the logistic or, for more than two classes, the
     softmax loss.
     """
 

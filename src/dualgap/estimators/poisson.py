@@ -17,8 +17,9 @@ from dualgap.estimators._regressors import LinearRegressor
 class PoissonRegressor(LinearRegressor):
     """Regression of counts, with the logarithm as link and an L2 penalty.
 
-    Minimises 1/(Σ s) Σ_i s_i (e^{z_i} − y_i z_i) + (α/2)‖w‖² with z_i = x_i·w + b, that is ``Problem`` with
-    λ = α, where s are sample weights. ``decision_radius`` is about z, the logarithm of predictions.
+    Minimises 1/(Σ s) Σ_i s_i (e^{z_i} − y_i z_i) + (α/2)‖w‖² with z_i = x_i·w + b, that is
+    ``Problem`` with λ = α, where s are sample weights. ``decision_radius`` is about z, the
+    logarithm of predictions.
     """
 
     def __init__(

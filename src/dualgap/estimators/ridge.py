@@ -26,8 +26,8 @@ from dualgap.estimators._regressors import LinearRegressor
 class Ridge(LinearRegressor):
     """Least squares with an L2 penalty.
 
-    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖², that is ``Problem`` with λ = α/Σ s, where s are sample
-    weights. Each column of y is a problem of its own.
+    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖², that is ``Problem`` with λ = α/Σ s, where s are
+    sample weights. Each column of y is a problem of its own.
     """
 
     _several_targets = True
@@ -86,9 +86,9 @@ class Ridge(LinearRegressor):
 class RidgeClassifier(LinearClassifier):
     """Classification by least squares on labels −1 and 1.
 
-    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖², that is ``Problem`` with λ = α/Σ s, where s are sample
-    weights times class weights. Each class of more than two, and each label of several, is a problem
-    of its own.
+    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖², that is ``Problem`` with λ = α/Σ s, where s are
+    sample weights times class weights. Each class of more than two, and each label of several, is a
+    problem of its own.
     """
 
     def __init__(
@@ -169,7 +169,8 @@ class RidgeClassifier(LinearClassifier):
             factors = compute_sample_weight(self.class_weight, y)
         else:
             indices = np.searchsorted(self.classes_, y)
-            factors = class_weights(self.class_weight, self.classes_, indices, weights)[indices]
+            by_class = class_weights(self.class_weight, self.classes_, indices, weights)
+            factors = np.asarray(by_class)[indices]
         return factors if weights is None else weights * factors
 
     def _labels_apart(self) -> bool:

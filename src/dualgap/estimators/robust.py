@@ -16,12 +16,15 @@ from dualgap.estimators._regressors import LinearRegressor
     scikit-learn's ``HuberRegressor``, which also estimates a scale, is another model.""",
     alpha="""float, default 0.0001
     Strength of the penalty; 0 for none.""",
+    tol="""float, default 1e-5
+    Stop when the certified duality gap is at most ``tol`` times the objective at zero
+    coefficients.""",
 )
 class HuberRegression(LinearRegressor):
     """Regression with Huber's loss and an L2 penalty.
 
-    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + (α/2)‖w‖², that is ``Problem`` with λ = α, where s are
-    sample weights.
+    Minimises 1/(Σ s) Σ_i s_i φ(x_i·w + b; y_i) + (α/2)‖w‖², that is ``Problem`` with λ = α, where s
+    are sample weights.
     """
 
     def __init__(
@@ -65,6 +68,9 @@ class HuberRegression(LinearRegressor):
 @documented(
     quantile="""float, default 0.5
     Which quantile to predict, between 0 and 1.""",
+    tol="""float, default 1e-8
+    Stop when the certified duality gap is at most ``tol`` times the objective at zero coefficients;
+    small, since scikit-learn's solvers of linear programs are exact.""",
 )
 class QuantileRegressor(LinearRegressor):
     """Prediction of a quantile, with an L1 penalty.
@@ -82,7 +88,7 @@ class QuantileRegressor(LinearRegressor):
         solver: str = "highs",
         solver_options: Any = None,
         max_iter: int = 10_000,
-        tol: float = 1e-4,
+        tol: float = 1e-8,
         warm_start: bool = False,
         positive: bool = False,
         random_state: Any = None,

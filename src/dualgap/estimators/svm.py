@@ -35,9 +35,9 @@ class _Machine:
 class LinearSVC(_Machine, LinearClassifier):
     """Support vector classification.
 
-    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s are
-    sample weights times class weights. In a problem of one class against the rest, as in liblinear,
-    the rest has class weight 1.
+    Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s
+    are sample weights times class weights. In a problem of one class against the rest, as in
+    liblinear, the rest has class weight 1.
     """
 
     def __init__(
@@ -117,8 +117,8 @@ class LinearSVC(_Machine, LinearClassifier):
 class LinearSVR(_Machine, LinearRegressor):
     """Support vector regression.
 
-    Minimises ½‖w‖² + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s are
-    sample weights.
+    Minimises ½‖w‖² + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s
+    are sample weights.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dualgap._validate import Floats
 from dualgap.linalg import storage
@@ -12,28 +13,41 @@ from dualgap.linalg import storage
 _ENTRIES = 4_000_000  # of the rows that are scaled at a time
 
 
-def gram(problem: Any, weights: Floats) -> Floats:
-    """In float64; rows of weight 0 cost nothing, and weights ≥ 0 half as much as others."""
-    X = problem.X
+def gram(X: Any, weights: Floats, constant: float = 0.0) -> Floats:
+    """In float64; rows of weight 0 cost nothing, and weights ≥ 0 half as much as others.
+
+    A ``constant`` other than 0 is the last entry of each x_i.
+    """
+    p = X.shape[1]
+    total = np.zeros((p + 1, p + 1))
+    for part, share in _parts(X, weights):
+        total[:p, :p] += _product(part, share)
+        total[p, :p] += constant * (part.T @ share)
+    total[:p, p] = total[p, :p]
+    total[p, p] = constant**2 * np.sum(weights)
+    return total if constant else total[:p, :p]
+
+
+def _parts(X: Any, weights: Floats) -> Any:
+    """Rows of X whose weight is not 0, some at a time, with these weights."""
+    if storage.is_sparse(X) and X.format == "csc":  # selecting its rows costs more than it saves
+        yield X.astype(np.float64), weights
+        return
     used = np.flatnonzero(weights)
-    total = np.zeros((X.shape[1], X.shape[1]))
     block = max(1, _ENTRIES // X.shape[1])
     for first in range(0, len(used), block):
         rows = used[first : first + block]
-        total += _part(X[rows].astype(np.float64), weights[rows])
-    return total
+        yield X[rows].astype(np.float64), weights[rows]
 
 
-def _part(X: Any, weights: Floats) -> Any:
+def _product(X: Any, weights: Floats) -> Any:
     if (weights < 0.0).any():
-        part = X.T @ _scaled(X, weights)
+        product = X.T @ _scaled(X, weights)
     else:
         scaled = _scaled(X, np.sqrt(weights))
-        part = scaled.T @ scaled
-    return part.toarray() if storage.is_sparse(part) else part
+        product = scaled.T @ scaled
+    return product.toarray() if storage.is_sparse(product) else product
 
 
 def _scaled(X: Any, factors: Floats) -> Any:
-    if not storage.is_sparse(X):
-        return X * factors[:, None]
-    return X.multiply(factors[:, None]).tocsr()
+    return sp.diags_array(factors) @ X if storage.is_sparse(X) else X * factors[:, None]

@@ -51,7 +51,7 @@ class Softmax(NamedTuple):
             out[k] = -out[k]
 
     def hessians(self, a, y):
-        """∇²φ of all samples at the z where a = −∇φ(z): diag(s) − ssᵀ with the shares s = e_y − a."""
+        """∇²φ where a = −∇φ(z), for all samples: diag(s) − ssᵀ with the shares s = e_y − a."""
         s = -a
         s[np.arange(len(y)), y.astype(int)] += 1.0
         return s[:, :, None] * (np.eye(s.shape[1]) - s[:, None, :])

@@ -7,6 +7,7 @@ import numpy as np
 from dualgap.problem import Problem
 
 _UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
+_COUPLED = 30.0  # condition of the dual problem beyond which a few Newton steps cost less
 _HARD = 1e3  # condition of the dual problem beyond which the primal view is preferred
 
 
@@ -32,6 +33,14 @@ def lacks_for_primal(problem: Problem) -> str | None:
     if problem.loss.differentiable:
         return None
     return f"the {type(problem.loss).__name__} loss has no derivative at its kink"
+
+
+def is_coupled(problem: Problem) -> bool:
+    """Whether λ is so small for the data that the samples of a dual view are strongly coupled."""
+    strength = problem.features.strength[np.isfinite(problem.features.strength)]
+    if not strength.size or strength.min() == 0.0:
+        return False
+    return _condition(problem, strength.min()) > _COUPLED
 
 
 def preferred_view(problem: Problem) -> str:
@@ -63,7 +72,7 @@ def _choice(problem: Problem) -> tuple[str, str]:
 
 
 def _condition(problem: Problem, strength: float) -> float:
-    """The mean of q_i/γ: about how many passes uniform dual steps need per digit."""
+    """The mean of q_i/γ, for kinks of q_i: about the passes of uniform dual steps per digit."""
     mean = float(np.sum(problem.c * problem.row_squares)) / problem.n
     with np.errstate(over="ignore"):
-        return float(mean / (problem.lam * strength * problem.loss.gamma))
+        return float(mean / (problem.lam * strength * (problem.loss.gamma or 1.0)))

@@ -40,7 +40,7 @@ class Samples:
 
     def hessian(self, h: Floats) -> Floats:
         """That of Σ c e(Xw), from what ``respond`` has returned."""
-        return gram(self.problem, self.problem.c * h)
+        return gram(self.problem.X, self.problem.c * h, self.problem.constant)
 
     def shift(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
@@ -70,7 +70,9 @@ class Blocks(Samples):
         out = np.empty((d, width, d, width))
         for k in range(width):
             for m in range(k + 1):
-                out[:, k, :, m] = out[:, m, :, k] = gram(problem, problem.c * blocks[:, k, m])
+                weights = problem.c * blocks[:, k, m]
+                part = gram(problem.X, weights, problem.constant)
+                out[:, k, :, m] = out[:, m, :, k] = part
         return out.reshape(d * width, d * width)
 
     def shift(self, b: Floats) -> float:
