@@ -181,8 +181,8 @@ def test_a_class_that_a_fold_lacks():
 @pytest.mark.parametrize(
     "estimator",
     [
-        LassoCV(alphas=3, cv=2),
-        ElasticNetCV(alphas=3, cv=2),
+        LassoCV(alphas=3, cv=2, tol=1e-12),
+        ElasticNetCV(alphas=3, cv=2, tol=1e-12),
         RidgeCV(),
         LogisticRegressionCV(Cs=2, cv=2),
     ],

@@ -64,8 +64,8 @@ def free_features(problem: Any) -> FreeFeatures:
 
 
 def _typical_curvature(problem: Any, free: Any) -> float:
-    others = np.delete(problem.column_squares * problem.smoothness, free)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # a feature of zeros times infinity
+        others = np.delete(problem.column_squares * problem.smoothness, free)
         q = float(np.sum(others)) / (problem.n * problem.n * problem.lam)
     return q if 0.0 < q < np.inf else 1.0
 

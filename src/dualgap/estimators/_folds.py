@@ -64,9 +64,9 @@ class Folds:
 
     def _adopt(self, model: Any) -> None:
         """Take over all that a fitted model has learnt."""
-        params = model.get_params(deep=False)
         for name, value in vars(model).items():
-            if name not in params and name not in ("n_features_in_", "feature_names_in_"):
+            learnt = name.startswith("_") or name.endswith("_")
+            if learnt and name not in ("n_features_in_", "feature_names_in_"):
                 setattr(self, name, value)
 
     def _shared_with(self, model: type) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from dualgap.solution import Solution
 class _LinearCV(Folds):
     """Paths on folds; ``_plain`` is the estimator without cross-validation."""
 
+    _several_targets = False
     _plain: type
     eps: Any
     alphas: Any
