@@ -229,11 +229,15 @@ def solutions_at(
 
 
 def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
-    """Coefficients of shape (p,) or (K, p), with the intercept, if there is one, as the last."""
+    """Coefficients of shape (p,) or (K, p), with the intercept, if there is one, as the last.
+
+    A constant can be added to the intercepts of K classes: theirs are those that sum to zero.
+    """
     coef = np.moveaxis(solution.coef, 0, -1)
     if not fit_intercept:
         return coef
-    return np.concatenate([coef, np.expand_dims(solution.intercept, -1)], axis=-1)
+    last = np.expand_dims(solution.intercept, -1)
+    return np.concatenate([coef, last if last.size == 1 else last - last.mean()], axis=-1)
 
 
 def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Floats:
