@@ -127,8 +127,9 @@ def test_ridge_with_folds_and_with_targets_of_their_own_strength():
 
 
 def theirs_logistic(**setting):
-    given = {"l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": True}
-    return linear_model.LogisticRegressionCV(**{**given, **setting, **THEIRS})
+    given = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 10_000}
+    given.update(scoring="neg_log_loss", use_legacy_attributes=True)
+    return linear_model.LogisticRegressionCV(**{**given, **setting})
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
@@ -158,7 +159,7 @@ def test_logistic_regression_chooses_as_scikit_learn(labels, legacy):
 
 
 def test_logistic_regression_chooses_a_share_of_l1_and_averages():
-    setting = {"Cs": [0.1, 1.0], "l1_ratios": [0.2, 1.0], "refit": False}
+    setting = {"Cs": [0.1, 1.0], "l1_ratios": np.array([0.2, 1.0]), "refit": False}
     ours = LogisticRegressionCV(**setting, scoring="accuracy", **TIGHT).fit(X, TWO)
     theirs = theirs_logistic(**setting, scoring="accuracy", solver="saga").fit(X, TWO)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
@@ -176,6 +177,8 @@ def test_a_class_that_a_fold_lacks():
     folds = [(np.arange(1, 40), np.arange(0, 5)), (np.arange(0, 30), np.arange(30, 40))]
     model = LogisticRegressionCV(Cs=[0.1, 1.0], cv=folds).fit(X, labels)
     assert model.coefs_paths_[7].shape == (2, 2, 7)
+    assert (model.coefs_paths_[7][0, :, -1] == -np.inf).all()
+    assert np.isfinite(model.coefs_paths_[7][1]).all()
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs).
     coefs_paths_ : dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios], n_features + 1), by class
         Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_features + 1).
+        The intercept of a class that a fold lacks is −∞.
     n_iter_ : array of shape (1, n_folds, n_Cs[, n_l1_ratios]) or (n_folds, n_l1_ratios, n_Cs)
         Rounds on the folds.
     coef_, intercept_, dual_coef_, dual_gap_, certificate_, history_
@@ -194,10 +195,15 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         """Coefficients, scores and rounds of a fold at each C, and solutions that fell short."""
         train = np.arange(len(y))[train]
         own = np.ones(len(train)) if weights is None else weights[train]
-        # A class that the fold lacks is still one of the classes: a sample without weight says so.
-        missing = np.setdiff1d(codes, codes[train])
-        extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
-        rows, own = np.append(train, extra).astype(int), np.append(own, np.zeros(len(extra)))
+        # A class that the fold lacks: with an intercept, that of its own is −∞ at the optimum and
+        # the others do not notice; without one, a sample of no weight brings the class in.
+        intercept = _checks.flag(self.fit_intercept, "fit_intercept")
+        present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
+        rows = train
+        if len(missing) and not intercept:
+            extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
+            rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
+            present = np.append(present, missing)
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
         problem = Problem(
             X[rows],
@@ -206,7 +212,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
             by_ratio(ratio),
             1.0,
             own,
-            _checks.flag(self.fit_intercept, "fit_intercept"),
+            intercept,
         )
         up = np.argsort(self.Cs_, kind="stable")
         model, scorer = self._as_model(X.shape[1]), self._fold_scorer()
@@ -215,11 +221,15 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         unsolved: list[Solution] = []
         lams = 1.0 / (self.Cs_[up] * own.sum())
         for at, solution in zip(up, solutions_at(problem, lams, **self._path_options())):
-            model.coef_ = np.atleast_2d(solution.coef.T)
-            model.intercept_ = np.atleast_1d(solution.intercept)
+            line = np.atleast_2d(with_intercept(solution, intercept))
+            if len(missing) and intercept:
+                whole = np.zeros((len(self.classes_), line.shape[1]))
+                whole[missing, -1] = -np.inf
+                whole[present] = line
+                line = whole
+            model.coef_, model.intercept_ = self._parts(line)
             score = float(scorer(model, X[test], y[test], **score_params))
-            line = with_intercept(solution, problem.has_intercept)
-            found[at] = np.atleast_2d(line), score, len(solution.history) - 1
+            found[at] = line, score, len(solution.history) - 1
             if not solution.converged:
                 unsolved.append(solution)
         return (*zip(*found), unsolved)
@@ -269,8 +279,13 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         at, ratio_at = np.unravel_index(flat, by_fold.shape[1:])
         mean = coefs[np.arange(len(scores)), ratio_at, at].mean(axis=0)
         self._chosen = float(np.mean(self.Cs_[at])), float(np.mean(ratios[ratio_at]))
-        self.coef_ = mean[:, :-1] if self.fit_intercept else mean
-        self.intercept_ = mean[:, -1] if self.fit_intercept else np.zeros(len(mean))
+        self.coef_, self.intercept_ = self._parts(mean)
+
+    def _parts(self, lines: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and intercepts."""
+        if self.fit_intercept:
+            return lines[:, :-1], lines[:, -1]
+        return lines, np.zeros(len(lines))
 
     def _describe(self, coefs: Any, scores: Any, rounds: Any, ratios: Floats) -> None:
         """Attributes in the shapes of scikit-learn."""
