@@ -111,11 +111,20 @@ def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate
     terms.slopes(problem.loss, problem.y, z, a)
     pairs = [nothing._replace(a=a), nothing]
     if dual is not None:
-        a = np.empty(problem.dual_size)
-        terms.projections(problem.loss, problem.y, dual, a)
-        pairs.append(nothing._replace(a=a))
+        pairs.append(_given(problem, w, dual, z))
     proofs = [_evaluate(problem, pair, rounding=True) for pair in pairs]
     return min(proofs, key=lambda proof: proof[0].gap)
+
+
+def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
+    """The same with this dual point and no other: two passes over the data."""
+    return _evaluate(problem, _given(problem, w, dual, problem.decision(w)), rounding=True)
+
+
+def _given(problem: Problem, w: Floats, dual: Floats, z: Floats) -> Pair:
+    a = np.empty(problem.dual_size)
+    terms.projections(problem.loss, problem.y, dual, a)
+    return Pair(w, a, z, np.zeros(problem.coef_size))
 
 
 def evaluate(problem: Problem, pair: Pair) -> Certificate:
@@ -192,9 +201,7 @@ def feasible(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Pair, Flo
     pair, error = _shrunk(problem, pair, error)
     if not reach.size:
         return pair, error, 0.0
-    missing = np.abs(pair.u[free]) + (
-        error[free] if rounding else _error_of_u(problem, pair.a)[free]
-    )
+    missing = np.abs(pair.u[free]) + (error[free] if rounding else 0.0)
     u = pair.u.copy()
     u[free] = 0.0
     return pair._replace(u=u), error, float(2.0 * problem.lam * np.sum(missing * reach))
@@ -227,7 +234,7 @@ def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
 def _measured(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
     """The pair with the u of its a, and a bound on the error of that."""
     if problem.width > 1:
-        return pair._replace(u=problem.average(pair.a)), _error_of_u(problem, pair.a)
+        return pair._replace(u=problem.average(pair.a)), error_of_u(problem, pair.a)
     u, error = exact.average(problem, pair.a)
     return pair._replace(u=u), error
 
@@ -237,7 +244,7 @@ def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
     a, reach = balance(problem, pair)
     free = problem.unpenalised.places
     u = problem.average(a)
-    if np.isinf(reach).any() or (np.abs(u[free]) > _error_of_u(problem, a)[free]).any():
+    if np.isinf(reach).any() or (np.abs(u[free]) > error_of_u(problem, a)[free]).any():
         # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
         nothing = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
         return pair._replace(a=nothing[0], u=nothing[1]), np.zeros(len(free))
@@ -256,7 +263,7 @@ def _error_of_z(problem: Problem, w: Floats) -> Floats:
     return np.asarray(terms_ * EPS * np.fmin(as_given, even))
 
 
-def _error_of_u(problem: Problem, a: Floats) -> Floats:
+def error_of_u(problem: Problem, a: Floats) -> Floats:
     """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
     terms_ = _effective(problem.column_counts, not problem.by_rows)
     if problem.width > 1:

@@ -125,9 +125,8 @@ class Problem:
                 f"X has entries of size up to {largest:.1e}, whose squares leave the range of "
                 "float64: rescale X"
             )
-        largest = max(largest, self.constant)
-        if largest**2 / self.lam > LARGEST**2:
-            raise ValueError(f"lam is so small for data of size {largest:.1e} that ratios overflow")
+        self.largest = max(largest, self.constant)
+        self._refuse_tiny_lam()
         order = 1 if self.by_rows else -1
         self.row_squares, self.column_squares = squares[::order]
         self.row_counts, self.column_counts = counts[::order]
@@ -143,6 +142,24 @@ class Problem:
         if self.has_intercept:
             penalty = extended(penalty, self.p, float(self.intercept == "penalised"))
         return per_class(penalty, self.width)
+
+    def _refuse_tiny_lam(self) -> None:
+        if self.largest**2 / self.lam > LARGEST**2:
+            raise ValueError(
+                f"lam is so small for data of size {self.largest:.1e} that ratios overflow"
+            )
+
+    def with_lam(self, lam: float) -> Problem:
+        """The same problem at another λ; data, views and measurements are shared."""
+        other = copy.copy(self)
+        for fact in ("scale", "least"):
+            other.__dict__.pop(fact, None)
+        other.lam = positive(lam, "lam")
+        if "unpenalised" in self.__dict__:
+            free = self.unpenalised
+            other.__dict__["unpenalised"] = free._replace(q=free.q * self.lam / other.lam)
+        other._refuse_tiny_lam()
+        return other
 
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""

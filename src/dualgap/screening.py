@@ -1,11 +1,10 @@
-"""The gap-safe sphere rule: coefficients that are zero in every optimum.
+"""Gap-safe screening: coefficients that a certificate proves to be zero at every optimum.
 
-Where φ is (1/γ)-smooth the dual is strongly concave, so that Σ_i c_i (a_i − a_i*)² ≤ 2 gap/γ and
-
-    |u_j − u_j*| ≤ √(2 gap/γ) · √(Σ_i c_i x_ij²) / λ.
-
-If all of this interval lies inside ∂g_j(0), then w_j* = 0. With an unpenalised intercept
-Σ c a = Σ c a* = 0, and the same holds with x_ij less its mean.
+If φ is 1/γ-smooth, D is strongly concave, so that  ½γ Σ_i c_i (a_i − a_i*)² ≤ D(a*) − D(a) ≤ gap.
+By Cauchy and Schwarz  |u_j − u_j*| ≤ √(2·gap/γ · Σ_i c_i x_ij²)/λ,  and w_j* is a slope of g_j* at
+u_j*. Slopes grow, so where those at both ends of the interval are 0, w_j* is 0. With an unpenalised
+intercept Σ c a = Σ c a* = 0, so that x_ij may be taken less its mean.
+(Fercoq, Gramfort, Salmon 2015, for any smooth loss and separable penalty.)
 """
 
 from __future__ import annotations
@@ -14,50 +13,55 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
-from dualgap.certificate import Certificate
+from dualgap.certificate import Certificate, error_of_u
 from dualgap.linalg import products
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 
-_LOOSE = 1.0 + 1e-9  # covers the rounding errors of the radius itself
+_ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
 
 
-def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> Any:
-    """Which coefficients of X are zero in every optimum; ``dual`` is the certificate's own point.
+def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.ndarray[Any, Any]:
+    """For each feature of X, whether its coefficient is zero at every optimum.
 
-    Shape (p,), for a loss of K classes (p, K). Nothing is proven for a loss with kinks, for
-    penalties without an L1 part, and for those of other packages.
+    ``certificate`` and ``dual`` belong together, as those of a Solution do. The shape is (p,), for
+    a loss of K classes (p, K). Nothing can be proven for a loss with kinks.
     """
     own = problem.p * problem.width
-    none = problem.shaped(np.zeros(own, dtype=bool))
-    shape = shape_of(problem.penalty, problem.coef_size)
-    gamma = float(problem.loss.gamma)
-    if shape is None or gamma == 0.0 or not np.isfinite(certificate.gap):
-        return none
-    high = np.where(shape.high > 0.0, shape.l1, np.inf)[:own]
-    low = np.where(shape.low < 0.0, -shape.l1, -np.inf)[:own]
-    if not (high > low).any():
-        return none
+    if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap) or not _can_be_zero(problem):
+        return problem.shaped(np.zeros(own, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
-    u = problem.average(a)[:own]
-    squares = _column_squares(problem, problem.c)
-    # Of u, and of how nearly Σ c a = 0, both of which err by n·EPS times norms.
-    size = np.sqrt(np.sum(problem.weighted(a) * a) * problem.n * problem.c.max())
-    rounding = 2.0 * (2.0 + problem.n) * EPS * np.sqrt(squares) * size / problem.lam
+    u, error = problem.average(a), error_of_u(problem, a)
+    squares = _squares(problem)
     if problem.intercept is True:
-        mean = problem.lam * problem.average(np.ones(problem.dual_size))[: own : problem.width]
-        # What the difference of two large numbers is worth, added to it.
+        mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own][:: problem.width]
+        # The square of the mean is known as well as the sum that it is taken from.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
-    reach = np.sqrt(2.0 * certificate.gap / gamma) * np.sqrt(squares) / problem.lam
-    away = np.repeat((reach + rounding) * _LOOSE, problem.width)
-    return problem.shaped((u + away < high) & (u - away > low))
+        imbalance = np.abs(u[own:]) + error[own:]
+        error[:own] += np.outer(np.abs(mean), imbalance).ravel()
+    reach = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _ROOM
+    error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
+    lowest, highest = np.empty((2, problem.coef_size))
+    terms.conj_slopes(problem.penalty, u - error, lowest)
+    terms.conj_slopes(problem.penalty, u + error, highest)
+    zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
+    return problem.shaped(zero[:own])
 
 
-def _column_squares(problem: Problem, weights: Floats) -> Floats:
-    """Σ_i weights_i x_ij² for each feature of X."""
+def _can_be_zero(problem: Problem) -> bool:
+    """Whether the penalty has a kink or a bound at 0; otherwise there is nothing to look for."""
+    shape = shape_of(problem.penalty, problem.coef_size)
+    return shape is None or bool(
+        ((shape.l1 > 0.0) | (shape.low >= 0.0) | (shape.high <= 0.0)).any()
+    )
+
+
+def _squares(problem: Problem) -> Floats:
+    """Σ_i c_i x_ij² of each feature of X, with room for its rounding errors."""
     out = np.empty(problem.p)
     squares = products.scattered_squares if problem.by_rows else products.weighted_squares
-    squares(problem._stored, weights, out)
-    return out
+    squares(problem._stored, problem.c, out)
+    return np.asarray(out * (1.0 + (2.0 + problem.n) * EPS))

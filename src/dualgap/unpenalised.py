@@ -64,8 +64,8 @@ def free_features(problem: Any) -> FreeFeatures:
 
 
 def _typical_curvature(problem: Any, free: Any) -> float:
-    others = np.delete(problem.column_squares * problem.smoothness, free)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # a feature of zeros times infinity
+        others = np.delete(problem.column_squares * problem.smoothness, free)
         q = float(np.sum(others)) / (problem.n * problem.n * problem.lam)
     return q if 0.0 < q < np.inf else float(problem.unit_curvature)
 
@@ -139,3 +139,15 @@ def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> tuple[Floa
         found, t = settle(family)
         found = family.polished(found, family.curvatures(t))
     return found, t
+
+
+def fitted_alone(problem: Any) -> Floats:
+    """−φ' where the unpenalised features fit best by themselves; for losses with a derivative."""
+    free: FreeFeatures = problem.unpenalised
+    if problem.width > 1:
+        # A constant alone predicts the shares of the classes.
+        own = np.eye(problem.width)[problem.y.astype(int)]
+        return np.asarray(own - problem.c @ own).ravel()
+    family = _Slopes(problem, free.X, np.zeros(problem.n))
+    found, t = settle(family)
+    return family.polished(found, family.curvatures(t))
