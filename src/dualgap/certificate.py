@@ -33,7 +33,7 @@ class Certificate:
     ``dual``           no coefficients can have a smaller objective than this
     ``gap``            at least P(w) − min P, never negative: the sum of the parts and of rounding
                        errors (up to which it is primal − dual)
-    ``scale``          P(0), the objective at zero coefficients
+    ``scale``          P(0), the objective at zero coefficients with the best unpenalised intercept
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex

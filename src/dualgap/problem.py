@@ -28,6 +28,7 @@ from dualgap._validate import (
 from dualgap.intercept import check_intercept
 from dualgap.linalg import Bordered, Extended, products, storage
 from dualgap.linalg.bordered import with_coordinate, with_entry
+from dualgap.null_model import null_objective
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
@@ -294,12 +295,12 @@ class Problem:
 
     @cached_property
     def scale(self) -> float:
-        """P(0), to which ``tol`` and the relative gap refer.
+        """P(0), to which ``tol`` and the relative gap refer: with the best unpenalised intercept.
 
         It is counted from the least that the losses can sum to, which is 0 except for Poisson, and
         taken at the nearest coefficients that the penalty allows.
         """
-        return self.primal(self.features.origin) - self.floor
+        return null_objective(self)
 
     @property
     def unit_curvature(self) -> float:

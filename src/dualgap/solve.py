@@ -43,9 +43,9 @@ def solve(
     sampling : Sampling or str, optional
         Replaces the method's own.
     tol : float
-        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients (for Poisson
-        less the smallest sum that its losses can have). Scaling y, X or the weights does not change
-        what it means.
+        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients, with the best
+        intercept if there is an unpenalised one (for Poisson less the smallest sum that its losses
+        can have). Units of y, X or the weights do not change what it means.
     max_epochs : int
         Rounds of the loop. Each makes as many updates as there are coordinates, or fewer if the
         sampling has few left to visit, and then looks at the gap.

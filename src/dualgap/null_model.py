@@ -1,0 +1,73 @@
+"""The objective of the best model without features: what ``tol`` and relative gaps refer to.
+
+Without an intercept that is P(0). With an unpenalised one it is the minimum over the intercept, so
+that adding a constant to y, or to X, changes nothing; to a thousandth, which is enough for a scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap import terms
+from dualgap.losses.softmax import Softmax
+
+_CLOSE = 1e-3
+_LEAST = 1e-10  # of P(0): where a constant fits y exactly, rounding errors need some room
+_DOUBLINGS, _HALVINGS = 60, 60
+
+
+def null_objective(problem: Any) -> float:
+    """Counted from the least that losses and penalty can be."""
+    zero = problem.primal(problem.features.origin) - problem.floor
+    if problem.intercept is not True:
+        return float(zero)
+    found = _of_classes(problem) if problem.width > 1 else _of_constant(problem)
+    return float(max(min(found, zero), _LEAST * zero))
+
+
+def _of_classes(problem: Any) -> float:
+    if type(problem.loss) is not Softmax:
+        return np.inf
+    shares = np.bincount(problem.y.astype(int), problem.c, problem.width)
+    with np.errstate(divide="ignore"):
+        z = np.maximum(np.log(shares), -1e3)  # a class may have no weight
+    return _objective(problem, np.tile(z, problem.n))
+
+
+def _of_constant(problem: Any) -> float:
+    """The minimum over b of Σ c φ(b): convex, by bisection on its slope."""
+    slope, stride = _slope(problem, 0.0), _stride(problem)
+    near, far = 0.0, -np.sign(slope) * stride
+    for _ in range(_DOUBLINGS):  # until the slope changes its sign
+        if _slope(problem, far) * slope <= 0.0:
+            break
+        near, far = far, 2.0 * far
+    best = np.inf
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (near + far)
+        at = _slope(problem, middle)
+        best = min(best, _objective(problem, np.full(problem.n, middle)))
+        if abs(at * (far - near)) <= _CLOSE * best:  # no more than that can be gained
+            break
+        near, far = (middle, far) if at * slope > 0.0 else (near, middle)
+    return best
+
+
+def _objective(problem: Any, z: Any) -> float:
+    penalty = problem.penalty_value(problem.features.origin)
+    with np.errstate(over="ignore"):
+        return float(problem.loss_value(z) + penalty - problem.floor)
+
+
+def _slope(problem: Any, b: float) -> float:
+    a = np.empty(problem.n)
+    terms.slopes(problem.loss, problem.y, np.full(problem.n, b), a)
+    return -float(np.sum(problem.c * a))
+
+
+def _stride(problem: Any) -> float:
+    if problem.loss.targets != "real":
+        return 1.0
+    return float(np.sum(problem.c * np.abs(problem.y))) or 1.0
