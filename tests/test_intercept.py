@@ -360,7 +360,8 @@ def test_warm_starts():
 def test_callbacks_see_the_intercept():
     X, y = data()
     seen = []
-    solution = dg.solve(dg.Problem(X, y, intercept=True), tol=1e-9, callback=seen.append)
+    problem = dg.Problem(X, y, intercept=True)
+    solution = dg.solve(problem, "cd-gap-decay", tol=1e-9, callback=seen.append)
     assert seen[-1].coef.shape == (4,)
     assert seen[-1].intercept == pytest.approx(solution.intercept, abs=1e-2)
 
