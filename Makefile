@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-every lint papers bench-kernels bench-speedup bench-small-lambda clean
+.PHONY: demo test test-every lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -36,6 +36,9 @@ bench-speedup: $(READY)
 
 bench-small-lambda: $(READY)
 	$(BIN)/python benchmarks/small_lambda.py
+
+bench-drop-in: $(READY)
+	$(BIN)/python benchmarks/drop_in.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
