@@ -211,6 +211,18 @@ CASES = {
 SHORT = {("svc hinge", "breast_cancer"), ("svc", "breast_cancer")}
 # Where it comes so close that objectives agree, but not coefficients.
 CLOSE = {("logistic l1", "scaled_breast_cancer")}
+# Of the objective above in ours, whose losses are a mean, for a sum of weights.
+UNITS = {
+    "svc": lambda total: total,
+    "svc hinge": lambda total: total,
+    "svc of three": lambda total: 0.5 * total,
+    "logistic": lambda total: total,
+    "logistic l1": lambda total: 0.7 * total,
+    "logistic elastic net": lambda total: 0.7 * total,
+    "multinomial": lambda total: 0.5 * total,
+    "ridge": lambda total: total,
+    "svr": lambda total: 2.0 * total,
+}
 PRODUCT = [(case, name) for case, (*_, names) in CASES.items() for name in names]
 
 
@@ -237,15 +249,28 @@ def parts(model):
     return np.asarray(model.coef_), b if b.ndim and b.size > 1 else float(b.ravel()[0])
 
 
+def check_certificate(model, unit, found, reached):
+    """In scikit-learn's units: the objective as it is, a bound below all, a gap that covers it."""
+    proofs = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
+    primal, dual, gap = (
+        unit * sum(getattr(proof, field) for proof in proofs) for field in ("primal", "dual", "gap")
+    )
+    rounding = 1e-10 * abs(found)
+    assert primal == pytest.approx(found, rel=1e-9)
+    assert dual <= min(found, reached) + rounding
+    assert found - dual <= gap + rounding
+    np.testing.assert_allclose(np.sum(model.dual_gap_) * unit, gap)
+
+
 def compare(case, name, X, y, s):
     ours, theirs, objective, _ = CASES[case]
     one = ours().set_params(tol=TIGHT).fit(X, y, sample_weight=s)
     other = fitted(theirs, X, y, s)
-    dense = X.toarray() if sp.issparse(X) else X
     s = np.ones(len(y)) if s is None else s
-    found = objective(dense, y, s, *parts(one))
-    reached = objective(dense, y, s, *parts(other))
+    found = objective(X, y, s, *parts(one))
+    reached = objective(X, y, s, *parts(other))
     assert found <= reached + SAME * abs(reached)
+    check_certificate(one, UNITS.get(case, lambda total: 1.0)(np.sum(s)), found, reached)
     if (case, name) not in SHORT:
         assert found == pytest.approx(reached, rel=SAME)
     if (case, name) not in SHORT | CLOSE:
@@ -264,6 +289,7 @@ def test_the_same_minimum(case, name):
 @pytest.mark.parametrize("case", [case for case in CASES if case != "quantile"])
 @pytest.mark.parametrize("storage", [np.asfortranarray, sp.csr_array, sp.csc_array])
 def test_storages_and_weights(case, storage):
+    """As for row-major arrays, which other tests compare with scikit-learn."""
     name = CASES[case][3][-1]
     X, y = data(name)
     X, y = X[::2], y[::2]

@@ -22,12 +22,12 @@ from dualgap.balance_search import (
     combined,
     gram_of,
     is_balanced,
-    norm,
     polish,
     settle,
     solved,
     summed,
 )
+from dualgap.linalg.products import norm
 
 _NUDGE = 1e-6  # of z or a, relative, for slopes of a family
 _FAR = 1e300

@@ -14,6 +14,7 @@ import numpy as np
 
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.linalg.products import norm
 
 _STEPS = 60
 _SETTLED = 1e-13  # imbalance, relative to ‖c a‖, that is left to ``polish``
@@ -95,11 +96,6 @@ def solved(gram: Floats, missing: Floats) -> Floats:
     if not np.isfinite(gram).all():
         return np.zeros(len(missing))
     return np.asarray(np.linalg.lstsq(gram, missing, rcond=None)[0], dtype=np.float64)
-
-
-def norm(x: Floats) -> float:
-    """‖x‖."""
-    return float(np.sqrt(np.sum(x * x)))
 
 
 # Not by BLAS, whose threads cost more than they save here and whose sums round more.

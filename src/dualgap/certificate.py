@@ -18,6 +18,7 @@ from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.intercept import joined
 from dualgap.linalg import exact, products, storage
+from dualgap.linalg.products import norm
 from dualgap.losses._simplex import LOOSE
 from dualgap.problem import Problem
 from dualgap.unpenalised import balance
@@ -228,7 +229,14 @@ def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
             break
         # What a was rounded to may lead outside again, by as little.
         pair, error = _measured(problem, pair)
+    else:
+        return _nothing(problem, pair), 0.0 * error
     return pair, error
+
+
+def _nothing(problem: Problem, pair: Pair) -> Pair:
+    """With a = 0, which is always feasible and says at least that losses have a minimum."""
+    return pair._replace(a=np.zeros(problem.dual_size), u=np.zeros(problem.coef_size))
 
 
 def _measured(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
@@ -245,10 +253,12 @@ def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
     free = problem.unpenalised.places
     u = problem.average(a)
     if np.isinf(reach).any() or (np.abs(u[free]) > error_of_u(problem, a)[free]).any():
-        # No balance was found. a = 0 is feasible and says at least that losses have a minimum.
-        nothing = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
-        return pair._replace(a=nothing[0], u=nothing[1]), np.zeros(len(free))
-    return pair._replace(a=a, u=u), reach
+        return _nothing(problem, pair), np.zeros(len(free))  # no balance was found
+    # However small the coefficients are here, at the optimum they may be as large as targets need.
+    typical = np.sqrt(np.repeat(problem.column_squares, problem.width)[free] / problem.n)
+    with np.errstate(divide="ignore"):
+        needed = np.where(typical > 0.0, (1.0 + np.abs(problem.y).max()) / typical, 0.0)
+    return pair._replace(a=a, u=u), reach + needed
 
 
 def _error_of_z(problem: Problem, w: Floats) -> Floats:
@@ -258,8 +268,8 @@ def _error_of_z(problem: Problem, w: Floats) -> Floats:
     columns of norm 1, which serves where their sizes differ by powers of ten.
     """
     terms_ = _effective(problem.row_counts, problem.by_rows)
-    as_given = np.sqrt(problem.row_squares) * _norm(w)
-    even = np.sqrt(problem.even_squares) * _norm(np.repeat(problem.column_sizes, problem.width) * w)
+    as_given = np.sqrt(problem.row_squares) * norm(w)
+    even = np.sqrt(problem.even_squares) * norm(np.repeat(problem.column_sizes, problem.width) * w)
     return np.asarray(terms_ * EPS * np.fmin(as_given, even))
 
 
@@ -269,7 +279,7 @@ def error_of_u(problem: Problem, a: Floats) -> Floats:
     if problem.width > 1:
         terms_ += LOOSE * problem.width
     weighted = problem.weighted(a).reshape(problem.n, problem.width)
-    size = np.array([_norm(column) for column in weighted.T]) / problem.lam
+    size = np.array([norm(column) for column in weighted.T]) / problem.lam
     error = terms_ * EPS * np.sqrt(problem.column_squares)
     return np.outer(error, size).ravel()
 
@@ -279,8 +289,3 @@ def _effective(counts: Floats, blocked: bool) -> Floats:
     if blocked:
         counts = np.minimum(counts, products.BLOCK + counts / products.BLOCK)
     return np.asarray(2.0 + counts)
-
-
-def _norm(x: Floats) -> float:
-    # NumPy's own norm is BLAS's, whose threads cost more than they save and round as they like.
-    return float(np.sqrt(np.sum(x * x)))

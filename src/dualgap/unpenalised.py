@@ -20,12 +20,12 @@ from dualgap.balance_search import (
     combined,
     gram_of,
     is_balanced,
-    norm,
     polish,
     settle,
     solved,
     summed,
 )
+from dualgap.linalg.products import norm
 
 _COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
 

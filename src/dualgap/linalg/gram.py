@@ -31,13 +31,13 @@ def gram(X: Any, weights: Floats, constant: float = 0.0) -> Floats:
 def _parts(X: Any, weights: Floats) -> Any:
     """Rows of X whose weight is not 0, some at a time, with these weights."""
     if storage.is_sparse(X) and X.format == "csc":  # selecting its rows costs more than it saves
-        yield X.astype(np.float64), weights
+        yield X.astype(np.float64, copy=False), weights
         return
     used = np.flatnonzero(weights)
     block = max(1, _ENTRIES // X.shape[1])
     for first in range(0, len(used), block):
         rows = used[first : first + block]
-        yield X[rows].astype(np.float64), weights[rows]
+        yield X[rows].astype(np.float64, copy=False), weights[rows]
 
 
 def _product(X: Any, weights: Floats) -> Any:

@@ -2,7 +2,8 @@
 
 Every loss also declares, as attributes:
 
-``targets``    what y must be: "real", "binary" (two values), "count" (y ≥ 0) or "classes"
+``targets``    what y must be: "real" (compared with z), "binary" (two values), "count" (y ≥ 0, and
+               multiplied by z) or "classes"
 ``gamma``      φ' is (1/gamma)-Lipschitz; 0 when φ is not smooth
 ``lipschitz``  |φ'| never exceeds it
 ``differentiable``  φ has a derivative everywhere

@@ -6,8 +6,6 @@ import math
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-
 from dualgap._rules import slope_into
 from dualgap._scalar import xlogx
 from dualgap.losses._entropy import entropy_step
@@ -50,11 +48,9 @@ class Softmax(NamedTuple):
         for k in range(len(z)):
             out[k] = -out[k]
 
-    def hessians(self, a, y):
-        """∇²φ where a = −∇φ(z), for all samples: diag(s) − ssᵀ with the shares s = e_y − a."""
-        s = -a
-        s[np.arange(len(y)), y.astype(int)] += 1.0
-        return s[:, :, None] * (np.eye(s.shape[1]) - s[:, None, :])
+    def hessian_entries(self, a, y, k, m):
+        """Entry (k, m) of ∇²φ for all samples, where a = −∇φ(z): s_k(δ_km − s_m), s = e_y − a."""
+        return ((y == k) - a[:, k]) * (float(k == m) - (y == m) + a[:, m])
 
     def conj(self, a, y):
         share = moved_share(a, int(y))

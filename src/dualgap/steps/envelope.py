@@ -66,11 +66,11 @@ class Blocks(Samples):
     def hessian(self, h: Floats) -> Floats:
         problem = self.problem
         d, width = problem.d, problem.width
-        blocks = problem.loss.hessians(h.reshape(problem.n, width), problem.y)
+        a = h.reshape(problem.n, width)
         out = np.empty((d, width, d, width))
         for k in range(width):
             for m in range(k + 1):
-                weights = problem.c * blocks[:, k, m]
+                weights = problem.c * problem.loss.hessian_entries(a, problem.y, k, m)
                 part = gram(problem.X, weights, problem.constant)
                 out[:, k, :, m] = out[:, m, :, k] = part
         return out.reshape(d * width, d * width)

@@ -14,16 +14,15 @@ dK in place of d for K classes). Rate: superlinear, in the steps of a stage and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from threadpoolctl import ThreadpoolController
 
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
+from dualgap.linalg.blas import one_thread
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
@@ -46,7 +45,7 @@ class Newton(FullPass):
     usual = "newton"
 
     def refusal(self, problem: Problem) -> str | None:
-        if problem.width > 1 and not hasattr(problem.loss, "hessians"):
+        if problem.width > 1 and not hasattr(problem.loss, "hessian_entries"):
             return f"the {type(problem.loss).__name__} loss has no second derivatives"
         if shape_of(problem.penalty, problem.coef_size) is None:
             return (
@@ -69,7 +68,6 @@ class NewtonRun(FullPassRun):
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
-        self.n_threads = setting.n_threads
         self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
         self.w = problem.features.origin if warm.coef is None else warm.coef
         a, width = dual_start(problem, warm.dual), _spread(problem)
@@ -98,7 +96,7 @@ class NewtonRun(FullPassRun):
         """A Newton step."""
         lam = self.problem.lam
         gradient = lam * (self.slope - self.u)
-        with _libraries().limit(limits=self.n_threads, user_api="blas"):
+        with one_thread():
             hessian = self.samples.hessian(self.h)
             hessian[np.diag_indices_from(hessian)] += lam * self.bend
             move = _solved(hessian, -gradient)
@@ -152,9 +150,10 @@ class NewtonRun(FullPassRun):
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """End the stage once it is solved well enough."""
-        if not self.staged or self._is_exhausted():
+        moved = self._moved()
+        if not self.staged or not np.isfinite(moved) or self._is_exhausted():
             return False
-        if self.left > max(_INEXACT * self._moved(), self.negligible):
+        if not self.left <= max(_INEXACT * moved, self.negligible):
             return False
         factor = 1.0 if self.steps > _MANY else (_NARROW if self.steps > _FEW else _NARROWER)
         self.samples.narrow(self.b, factor)
@@ -162,12 +161,6 @@ class NewtonRun(FullPassRun):
         self.steps = 0
         self._respond()
         return True
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """BLAS, whose threads are ours to limit: on small matrices they are in each other's way."""
-    return ThreadpoolController()
 
 
 def _spread(problem: Problem) -> float:
@@ -179,7 +172,12 @@ def _spread(problem: Problem) -> float:
 
 
 def _solved(hessian: Floats, right: Floats) -> Floats:
-    """The Newton step, in units in which the diagonal is 1; singular systems get a little more."""
+    """The Newton step, in units in which the diagonal is 1; singular systems get a little more.
+
+    None at all where numbers have overflowed.
+    """
+    if not np.isfinite(hessian).all() or not np.isfinite(right).all():
+        return np.zeros(len(right))
     size = np.sqrt(np.diag(hessian))
     size[size == 0.0] = 1.0
     scaled = hessian / np.outer(size, size)
