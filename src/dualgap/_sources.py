@@ -17,6 +17,7 @@ APART = frozenset(
         "loop.py",
         "methods.py",
         "papers",
+        "path.py",
         "plots",
         "progress.py",
         "solution.py",

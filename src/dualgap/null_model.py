@@ -14,7 +14,7 @@ from dualgap import terms
 from dualgap.losses.softmax import Softmax
 
 _CLOSE = 1e-3
-_LEAST = 1e-10  # of P(0): where a constant fits y exactly, rounding errors need some room
+_EXACT, _ROOM = 1e-13, 1e-6  # of P(0): where a constant fits y exactly, rounding needs some room
 _DOUBLINGS, _HALVINGS = 60, 60
 
 
@@ -24,7 +24,7 @@ def null_objective(problem: Any) -> float:
     if problem.intercept is not True:
         return float(zero)
     found = _of_classes(problem) if problem.width > 1 else _of_constant(problem)
-    return float(max(min(found, zero), _LEAST * zero))
+    return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
 
 
 def _of_classes(problem: Any) -> float:
