@@ -17,7 +17,6 @@ import numpy as np
 from dualgap import losses, terms
 from dualgap._validate import (
     LARGEST,
-    SMALLEST,
     Floats,
     finite_matrix,
     finite_vector,
@@ -25,9 +24,8 @@ from dualgap._validate import (
     positive,
     with_rules,
 )
-from dualgap.intercept import check_intercept
-from dualgap.linalg import Bordered, Extended, products, storage
-from dualgap.linalg.bordered import with_coordinate, with_entry
+from dualgap.design_matrix import DesignMatrix
+from dualgap.linalg import storage
 from dualgap.null_model import null_objective
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
@@ -56,7 +54,7 @@ class FeatureFacts(NamedTuple):
         return (self.low == 0.0) & (self.high == 0.0)
 
 
-class Problem:
+class Problem(DesignMatrix):
     """A linear model to fit: data, loss, penalty and its strength.
 
     Parameters
@@ -93,19 +91,14 @@ class Problem:
         intercept: Any = False,
         intercept_scaling: float = 1.0,
     ) -> None:
-        self.X = storage.as_data(X)
-        self.n, self.p = self.X.shape
-        self.intercept = check_intercept(intercept)
-        scaling = positive(intercept_scaling, "intercept_scaling")
-        self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
-        self.d = self.p + self.has_intercept
+        super().__init__(X, intercept, intercept_scaling)
         self.loss = _check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
         self.penalty = self._place_by_place(check_penalty(penalty, self.p))
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
-        self._measure()
+        self._refuse_tiny_lam()
         if ((self.features.low == 0.0) != (self.features.high == 0.0)).any():
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
@@ -113,30 +106,6 @@ class Problem:
             )
         if not np.isfinite(self.penalty_value(self.features.origin)):
             raise ValueError("penalty: its constraints leave no coefficients at all")
-
-    def _measure(self) -> None:
-        own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
-        squares = np.zeros(own), np.zeros(other)
-        counts = np.zeros(own), np.zeros(other)
-        largest = products.measure(self._stored, *squares, *counts)
-        if not np.isfinite(largest):
-            raise ValueError("X has NaN or infinite entries: remove or fill them in")
-        if largest > LARGEST or 0.0 < largest < SMALLEST:
-            raise ValueError(
-                f"X has entries of size up to {largest:.1e}, whose squares leave the range of "
-                "float64: rescale X"
-            )
-        self.largest = max(largest, self.constant)
-        self._refuse_tiny_lam()
-        order = 1 if self.by_rows else -1
-        self.row_squares, self.column_squares = squares[::order]
-        self.row_counts, self.column_counts = counts[::order]
-        if self.has_intercept:
-            square = self.constant**2
-            self.row_squares += square
-            self.row_counts += 1.0
-            self.column_squares = np.append(self.column_squares, self.n * square)
-            self.column_counts = np.append(self.column_counts, self.n)
 
     def _place_by_place(self, penalty: Any) -> Any:
         """A penalty on the features of X as one on all coefficients."""
@@ -187,11 +156,6 @@ class Problem:
         """Number of dual variables."""
         return int(self.n * self.width)
 
-    @property
-    def has_intercept(self) -> bool:
-        """Whether there is a constant feature."""
-        return self.intercept is not False
-
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""
         if hasattr(value, "certificate"):
@@ -206,52 +170,15 @@ class Problem:
         """What a user gets to see of such a vector."""
         return vector if self.width == 1 else vector.reshape(-1, self.width)
 
-    # --- the matrix ---------------------------------------------------------------------------
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether X is stored sample by sample."""
-        if storage.is_sparse(self.X):
-            return bool(self.X.format == "csr")
-        return not self.X.flags.f_contiguous
-
-    @property
-    def _stored(self) -> storage.Matrix:
-        """X as it is stored, without a constant feature."""
-        matrix = self.rows if self.by_rows else self.columns
-        return matrix.base if isinstance(matrix, (Bordered, Extended)) else matrix
-
-    @cached_property
-    def rows(self) -> storage.Matrix:
-        """Samples as coordinates."""
-        stored = storage.rows(self.X)
-        return with_entry(stored, self.constant) if self.has_intercept else stored
-
-    @cached_property
-    def columns(self) -> storage.Matrix:
-        """Features as coordinates."""
-        stored = storage.columns(self.X)
-        return with_coordinate(stored, self.constant) if self.has_intercept else stored
-
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
         _refuse_length(w, self.coef_size, "w")
-        out, own = np.empty(self.dual_size), self.p * self.width
-        (products.gather if self.by_rows else products.scatter)(self._stored, w[:own], out)
-        if self.has_intercept:
-            out.reshape(self.n, self.width)[:] += self.constant * w[own:]
-        return out
+        return self.times(w, self.width)
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
         _refuse_length(a, self.dual_size, "a")
-        out, own = np.empty(self.coef_size), self.p * self.width
-        weights = self.weighted(a)
-        (products.scatter if self.by_rows else products.gather)(self._stored, weights, out[:own])
-        if self.has_intercept:
-            # NumPy adds up in blocks along rows alone, and the certificate counts on blocks.
-            classes = np.ascontiguousarray(weights.reshape(self.n, self.width).T)
-            out[own:] = self.constant * classes.sum(axis=1)
+        out = self.summed(self.weighted(a), self.width)
         out /= self.lam
         return out
 
@@ -260,20 +187,6 @@ class Problem:
         return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
 
     # --- what methods and certificates need to know -------------------------------------------
-
-    @cached_property
-    def column_sizes(self) -> Floats:
-        """The norms of the features, not so small that they could not be divided by."""
-        return np.sqrt(np.maximum(self.column_squares, SMALLEST**2))
-
-    @cached_property
-    def even_squares(self) -> Floats:
-        """Σ_j x_ij²/s_j² for each sample, with s_j from ``column_sizes``."""
-        out = np.empty(self.n)
-        shares = 1.0 / self.column_sizes[: self.p] ** 2
-        squares = products.weighted_squares if self.by_rows else products.scattered_squares
-        squares(self._stored, shares, out)
-        return out + 1.0 / self.n if self.has_intercept else out
 
     @cached_property
     def features(self) -> FeatureFacts:
