@@ -7,7 +7,7 @@ import numpy as np
 from dualgap.problem import Problem
 
 _UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
-_COUPLED = 30.0  # condition of the dual problem beyond which a few Newton steps cost less
+_COUPLED = 20.0  # condition of the dual problem beyond which a few Newton steps cost less
 _HARD = 1e3  # condition of the dual problem beyond which the primal view is preferred
 _FEW = 10  # features that proximal-point steps may hold
 _HARD_HELD = 30.0  # the same condition, for proximal-point steps that hold a few features
