@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-every lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in clean
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,12 @@ test: $(READY)
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
 	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
+
+# The estimators under the oldest scikit-learn that is supported.
+test-oldest: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --editable '.[dev]' 'scikit-learn==1.6.*'
+	.venv-oldest/bin/pytest -n 2 tests/test_check_estimator.py tests/test_estimators.py tests/test_cv.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -48,4 +54,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
