@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 import sklearn.linear_model as theirs
+from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -415,6 +416,18 @@ def test_scikit_learns_callbacks_see_models_and_stop():
 def test_wrong_parameters_are_refused_in_words(model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(IRIS, KINDS)
+
+
+def test_bounds_hold_without_a_penalty():
+    bounded = dg.CertifiedRegressor(penalty=penalties.Box(0.0, 1.0), alpha=0.0, tol=1e-10)
+    best = lsq_linear(
+        np.column_stack([X, np.ones(len(X))]), Y, ([0.0] * 5 + [-np.inf], [1.0] * 5 + [np.inf])
+    )
+    np.testing.assert_allclose(bounded.fit(X, Y).coef_, best.x[:-1], atol=1e-4)
+    off = penalties.Weighted(penalties.L2(), [np.inf, 1.0, 1.0, 1.0, 1.0])
+    assert dg.CertifiedRegressor(penalty=off, alpha=0.0).fit(X, Y).coef_[0] == 0.0
+    with pytest.raises(ValueError, match="use a tiny alpha"):
+        dg.Ridge(0.0, positive=True).fit(X, Y)
 
 
 def test_wrong_data_are_refused_in_words():

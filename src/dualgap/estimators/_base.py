@@ -20,9 +20,10 @@ from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
 from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
+from dualgap.estimators._penalties import constraints_of
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
-from dualgap.penalties import L2, NonNegative, Weighted
+from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
 from dualgap.solution import Status
 from dualgap.solve import solve
@@ -54,9 +55,11 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
 
     def _task(self, y: Any, weights: Floats | None, p: int, lam: float | None = None) -> Task:
         lam = self._lam(_checks.total(weights, len(y))) if lam is None else lam
-        penalty = self._penalty() if lam > 0.0 else Weighted(L2(), np.zeros(p))
+        penalty = self._penalty()
         if _checks.flag(getattr(self, "positive", False), "positive"):
             penalty = NonNegative(penalty)
+        if lam == 0.0:
+            penalty = constraints_of(penalty, p)
         return Task(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
 
     # --- fitting -------------------------------------------------------------------------------

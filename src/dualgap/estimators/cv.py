@@ -11,8 +11,8 @@ from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
 from dualgap.estimators._folds import Folds
+from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.lasso import ElasticNet, Lasso
-from dualgap.estimators.logistic import by_ratio
 from dualgap.estimators.paths import alphas_of, solutions_at, warn_of
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem

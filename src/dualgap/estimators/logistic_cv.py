@@ -16,7 +16,8 @@ from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
 from dualgap.estimators._classes import class_weights
 from dualgap.estimators._folds import Folds
-from dualgap.estimators.logistic import LogisticRegression, by_ratio
+from dualgap.estimators._penalties import by_ratio
+from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.paths import Cs_of, solutions_at, warn_of, with_intercept
 from dualgap.problem import Problem
 from dualgap.solution import Solution

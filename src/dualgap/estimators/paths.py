@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dualgap._validate import Floats, number, real_array, whole
 from dualgap.estimators._checks import rounds, seed
-from dualgap.estimators.logistic import by_ratio
+from dualgap.estimators._penalties import by_ratio, constraints_of
 from dualgap.path import grid, path
-from dualgap.penalties import L2, NonNegative, Weighted
+from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.solution import Solution
 from dualgap.solve import solve
@@ -217,13 +217,15 @@ def solutions_at(
     problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
 ) -> Iterator[Solution]:
     """``path``, also for λ = 0, where there is no penalty."""
+    free = problem
+    if (lams == 0.0).any():
+        free = problem.with_penalty(constraints_of(problem.penalty, problem.coef_size))
     for solution in path(
         problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
     ):
         yield solution
         warm_start = solution
     for _ in lams[lams == 0.0]:
-        free = problem.with_penalty(Weighted(L2(), np.zeros(problem.coef_size)))
         warm_start = solve(free, warm_start=warm_start, **options)
         yield warm_start
 
