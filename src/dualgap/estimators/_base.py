@@ -28,6 +28,15 @@ from dualgap.problem import Problem
 from dualgap.solution import Status
 from dualgap.solve import solve
 
+PROOFS = (
+    "certificate_",
+    "dual_coef_",
+    "dual_gap_",
+    "history_",
+    "solution_",
+    "support_certified_",
+    "_radii",
+)
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -183,6 +192,11 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         gaps = [certificate.gap for certificate in certificates]
         self.dual_gap_ = gaps[0] if one else np.array(gaps)
         self.n_iter_ = rounds[0] if one else np.array(rounds)
+
+    def _forget_proofs(self) -> None:
+        """Those of an earlier fit, by a model that has none."""
+        for name in PROOFS:
+            self.__dict__.pop(name, None)
 
     def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
         """The attributes that a model in the making needs for predictions."""

@@ -44,7 +44,13 @@ class CertifiedPredictions:
         return found.ravel() if np.ndim(self.intercept_) == 0 or found.shape[1] == 1 else found
 
     def _data(self, X: Any) -> Any:
-        return storage.as_data(self._read(X))
+        data = storage.as_data(self._read(X))
+        if not hasattr(self, "_radii"):
+            raise ValueError(
+                "the coefficients are a mean of several models, of which nothing is proven: fit "
+                "with refit=True"
+            )
+        return data
 
     def _rounding(self, data: Any) -> Floats:
         """What the sum x·w + b can lose, for each row and output."""

@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from dualgap.estimators import _checks
+from dualgap.estimators._callbacks import hand_on
 
 
 class Folds:
@@ -62,8 +63,10 @@ class Folds:
             "random_state": _checks.seed(self.random_state),
         }
 
-    def _adopt(self, model: Any) -> None:
-        """Take over all that a fitted model has learnt."""
+    def _fit_to_all(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        """The refit by a plain estimator, whose learnt attributes are taken over."""
+        hand_on(self, model)
+        model.fit(X, y, sample_weight=sample_weight)
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
             if learnt and name not in ("n_features_in_", "feature_names_in_"):

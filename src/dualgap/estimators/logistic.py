@@ -148,9 +148,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         C = _checks.inverse_strength(self.C)
         return 0.0 if self.penalty is None else 1.0 / (C * total)
 
-    def _is_joint(self) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         known = ("auto", "multinomial", "ovr", "deprecated")
-        return _checks.choice(self.multi_class, "multi_class", known) != "ovr"
+        return _checks.choice(self.multi_class, "multi_class", known) != "ovr" and classes > 2
 
     def _publish(self, fits: list[Fit], *, single: bool) -> None:
         super()._publish(fits, single=single)
