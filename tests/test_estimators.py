@@ -434,6 +434,26 @@ def test_wrong_parameters_are_refused_in_words(model, words):
         model.fit(IRIS, KINDS)
 
 
+def test_a_single_column_of_targets():
+    for name in ("Lasso", "ElasticNet"):
+        ours = getattr(dg, name)(0.1).fit(X, Y[:, None])
+        other = getattr(theirs, name)(0.1).fit(X, Y[:, None])
+        assert ours.coef_.shape == other.coef_.shape
+        assert np.shape(ours.intercept_) == np.shape(other.intercept_)
+        assert ours.predict(X).shape == ours.decision_radius(X).shape == other.predict(X).shape
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_threads_do_not_share_random_numbers(kind):
+    fits = []
+    for n_jobs in (1, 3):
+        model = dg.LinearSVC(
+            loss="hinge", fit_intercept=False, method="sdca", random_state=kind(1), n_jobs=n_jobs
+        )
+        fits.append(model.fit(IRIS, KINDS))
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
 def test_bounds_hold_without_a_penalty():
     bounded = dg.CertifiedRegressor(penalty=penalties.Box(0.0, 1.0), alpha=0.0, tol=1e-10)
     best = lsq_linear(

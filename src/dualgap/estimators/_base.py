@@ -87,6 +87,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         number(self.tol, "tol", 0.0)
         stop = threading.Event()
         starts = self._starts(X, len(tasks))
+        seeds = _checks.seeds(getattr(self, "random_state", None), len(tasks))
         threads = effective_n_jobs(self.n_jobs)
         workers = min(threads, len(tasks))
         alone = workers == 1
@@ -102,7 +103,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             quiet = listener is None and self.callback is None and alone
             return self._run(
                 X, tasks[k], starts[k], 0 if stop.is_set() else rounds, None if quiet else watch,
-                n_threads=threads if len(tasks) == 1 else 1, show=alone and bool(self.verbose),
+                seed=seeds[k], n_threads=threads if len(tasks) == 1 else 1,
+                show=alone and bool(self.verbose),
             )  # fmt: skip
 
         if alone:
@@ -119,7 +121,16 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         return fits
 
     def _run(
-        self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, n_threads: int, show: bool
+        self,
+        X: Any,
+        task: Task,
+        start: Any,
+        rounds: int,
+        watch: Any,
+        *,
+        seed: int,
+        n_threads: int,
+        show: bool,
     ) -> Fit:
         problem = Problem(
             X,
@@ -137,7 +148,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             self.sampling,
             tol=self.tol,
             max_epochs=rounds,
-            random_state=_checks.seed(getattr(self, "random_state", None)),
+            random_state=seed,
             callback=watch,
             progress=show,
             warm_start=start,

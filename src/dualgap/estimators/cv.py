@@ -101,14 +101,22 @@ class _LinearCV(Folds):
         return Problem(X, y, "squared", penalty, 1.0, weights, intercept)
 
     def _errors(
-        self, X: Any, y: Any, weights: Any, train: Any, test: Any, ratio: float, alphas: Floats
+        self,
+        X: Any,
+        y: Any,
+        weights: Any,
+        train: Any,
+        test: Any,
+        ratio: float,
+        alphas: Floats,
+        options: dict[str, Any],
     ) -> tuple[list[float], list[Solution]]:
         """The mean squared error of a fold at each alpha, and the solutions that fell short."""
         own, theirs = (None, None) if weights is None else (weights[train], weights[test])
         problem = self._problem(X[train], y[train], own, ratio)
         X, y = X[test], y[test]
         errors, unsolved = [], []
-        for solution in solutions_at(problem, alphas, **self._path_options()):
+        for solution in solutions_at(problem, alphas, **options):
             residuals = X @ solution.coef + solution.intercept - y
             errors.append(float(np.average(residuals**2, weights=theirs)))
             if not solution.converged:

@@ -30,8 +30,8 @@ from dualgap.estimators.paths import Cs_of, warn_of
     Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_features + 1). The
     intercept of a class that a fold lacks is −∞.""",
         "n_iter_": """array of shape (1, n_folds, n_Cs[, n_l1_ratios])
-    Rounds on the folds; otherwise of shape (n_folds, n_l1_ratios, n_Cs). All that follows is of
-    the refit; without one there are only ``coef_`` and ``intercept_``.""",
+    Rounds on the folds, at least 1; otherwise of shape (n_folds, n_l1_ratios, n_Cs). All
+    attributes after it are of the refit; without one only ``coef_`` and ``intercept_`` are.""",
     },
     Cs="""int or array, default 10
     The values of C, or how many, from 1e-4 to 1e4.""",

@@ -39,6 +39,7 @@ class LogisticFolds(Folds):
         test: Any,
         ratio: float,
         score_params: dict[str, Any],
+        options: dict[str, Any],
     ) -> tuple[Any, ...]:
         """Coefficients, scores and rounds of a fold at each C, and solutions that fell short."""
         train = np.arange(len(y))[train]
@@ -68,7 +69,7 @@ class LogisticFolds(Folds):
         found: list[Any] = [None] * len(up)
         unsolved: list[Solution] = []
         lams = 1.0 / (self.Cs_[up] * own.sum())
-        for at, solution in zip(up, solutions_at(problem, lams, **self._path_options())):
+        for at, solution in zip(up, solutions_at(problem, lams, **options)):
             line = np.atleast_2d(with_intercept(solution, intercept))
             if len(missing) and intercept:
                 whole = np.zeros((len(self.classes_), line.shape[1]))
@@ -77,7 +78,8 @@ class LogisticFolds(Folds):
                 line = whole
             model.coef_, model.intercept_ = self._parts(line)
             score = float(scorer(model, X[test], y[test], **score_params))
-            found[at] = line, score, len(solution.history) - 1
+            # scikit-learn asks for at least one, also where the start is good enough.
+            found[at] = line, score, max(len(solution.history) - 1, 1)
             if not solution.converged:
                 unsolved.append(solution)
         return (*zip(*found), unsolved)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dualgap._validate import Floats, number, real_array, whole
-from dualgap.estimators._checks import rounds, seed
+from dualgap.estimators._checks import rounds, seeds
 from dualgap.estimators._penalties import by_ratio, constraints_of
 from dualgap.path import grid, path
 from dualgap.penalties import NonNegative
@@ -110,6 +110,7 @@ def enet_path(
     -------
     alphas : array of shape (n_alphas,)
     coefs : array of shape (n_features, n_alphas)
+        In float64, for data in float32 as well: what is proven is proven of these.
     dual_gaps : array of shape (n_alphas,)
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
@@ -125,7 +126,7 @@ def enet_path(
         method=method,
         tol=tol,
         max_epochs=rounds(max_iter),
-        random_state=seed(random_state),
+        random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
     return _table(problem, alphas, list(solutions), return_n_iter)
@@ -186,7 +187,7 @@ def logistic_path(
         method=method,
         tol=tol,
         max_epochs=rounds(max_iter),
-        random_state=seed(random_state),
+        random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
     return _table(problem, Cs, list(solutions), return_n_iter)
@@ -196,7 +197,6 @@ def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epoch
     """What both functions return."""
     warn_of([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
     coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
-    coefs = coefs.astype(problem.X.dtype, copy=False)
     gaps = np.array([s.certificate.gap for s in solutions])
     found = strengths, coefs, gaps
     return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found

@@ -185,6 +185,7 @@ class RidgeCV(Folds, Ridge):
         test: Any,
         alphas: Floats,
         routed: Any,
+        options: dict[str, Any],
     ) -> tuple[list[float], list[Solution]]:
         """The score of a fold at each alpha, and the solutions that fell short."""
         own = None if weights is None else weights[train]
@@ -196,7 +197,7 @@ class RidgeCV(Folds, Ridge):
         unsolved = []
         for k, target in enumerate(Y.T):
             problem = Problem(data, target[train], "squared", "l2", 1.0, own, intercept)
-            for at, solution in zip(down, solutions_at(problem, lams, **self._path_options())):
+            for at, solution in zip(down, solutions_at(problem, lams, **options)):
                 coefs[at, k], intercepts[at, k] = solution.coef, solution.intercept
                 if not solution.converged:
                     unsolved.append(solution)
