@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
+from dualgap.estimators._certified import coef_lines
 from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
 from dualgap.estimators._penalties import constraints_of
 from dualgap.linalg import storage
@@ -165,7 +165,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         if coef is None:
             return nothing
         n, p = X.shape
-        coef = np.atleast_2d(_dense(coef)).astype(np.float64)
+        coef = coef_lines(coef)
         lines = len(self.classes_) if self._joint else count
         if coef.shape != (lines, p):
             return nothing
@@ -237,7 +237,3 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
                 f"are those up to {FORMAT}): upgrade dualgap, or fit again"
             )
         super().__setstate__(state)
-
-
-def _dense(coef: Any) -> Any:
-    return coef.toarray() if sparse.issparse(coef) else coef
