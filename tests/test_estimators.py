@@ -183,6 +183,10 @@ def test_a_loss_of_many_classes(y):
     assert model.coef_.shape == (K, IRIS.shape[1])
     assert model.decision_function(IRIS).shape == model.decision_radius(IRIS).shape == (len(y), K)
     assert model.predict_certified(IRIS).all()
+    # Intercepts are centred after the fit; the proof is that of the centred ones.
+    problem = dg.Problem(IRIS, y, "softmax", "l2", 2.0 / len(y), intercept=True)
+    proof = dg.certify(problem, model.coef_.T, model.dual_coef_.T, model.intercept_)
+    assert proof.primal == model.certificate_.primal
     # Two columns of opposite sign, each with half of the weights of a logistic model.
     other = theirs.LogisticRegression(C=0.5 if K > 2 else 1.0, tol=1e-10, max_iter=10_000)
     np.testing.assert_allclose(
