@@ -319,3 +319,9 @@ LASSO = Lasso(alpha=0.1).fit(X, Y["real"])
 def test_refusals(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_bounds_on_one_side_need_a_penalty():
+    model = Ridge(alpha=0.0, positive=True).fit(X, Y["real"])
+    with pytest.raises(ValueError, match="use a tiny alpha"):
+        dg.certify(model, X, Y["real"])

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn import linear_model
 from sklearn.base import clone
-from sklearn.model_selection import KFold
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import check_estimator
 
 import dualgap as dg
@@ -181,11 +183,48 @@ def test_a_class_that_a_fold_lacks():
     assert np.isfinite(model.coefs_paths_[7][1]).all()
 
 
+def test_a_mean_of_folds_keeps_no_proof_of_an_earlier_fit():
+    model = LogisticRegressionCV(Cs=2, cv=2).fit(X, TWO)
+    assert model.decision_radius(X).shape == TWO.shape
+    model.set_params(refit=False).fit(X, TWO)
+    for name in ("certificate_", "dual_gap_", "dual_coef_", "support_certified_", "solution_"):
+        assert not hasattr(model, name)
+    for question in (model.decision_radius, model.predict_certified):
+        with pytest.raises(ValueError, match="refit=True"):
+            question(X)
+
+
+def test_a_scorer_gets_the_weights_of_its_fold():
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("r2").set_score_request(sample_weight=True)
+        ours = RidgeCV(cv=3, scoring=scorer, **TIGHT).set_fit_request(sample_weight=True)
+        theirs = linear_model.RidgeCV(cv=3, scoring=scorer).set_fit_request(sample_weight=True)
+        ours.fit(X, y, sample_weight=WEIGHTS)
+        theirs.fit(X, y, sample_weight=WEIGHTS)
+    assert ours.alpha_ == theirs.alpha_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
+
+
+def test_callbacks_see_the_refit(capsys):
+    seen = []
+    LassoCV(alphas=2, cv=2, callback=seen.append).fit(X, y)
+    assert seen
+    callback = pytest.importorskip("sklearn.callback")
+    model = LassoCV(alphas=2, cv=2)
+    clone(model).set_callbacks(callback.ProgressBar()).fit(X, y)
+    assert "Lasso - fit" in capsys.readouterr().out
+    search = GridSearchCV(model, {"eps": [0.1, 0.2]}, cv=2).set_callbacks(callback.ProgressBar())
+    search.fit(X, y)
+    assert "GridSearchCV - fit" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
+        # Weighted and repeated samples stop at different points. These have to agree to nine
+        # digits: hence a small tol, and no alpha so small that it holds nothing.
         LassoCV(alphas=3, cv=2, tol=1e-12),
-        ElasticNetCV(alphas=3, cv=2, tol=1e-12),
+        ElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
         RidgeCV(),
         LogisticRegressionCV(Cs=2, cv=2),
     ],

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 import sklearn.linear_model as theirs
+from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -33,7 +34,8 @@ X, Y = load_diabetes(return_X_y=True)
 X, Y = 10.0 * X[:81, :5], Y[:81] / 50.0
 COUNTS = np.round(Y)
 WEIGHTS = np.arange(len(X)) % 4
-CLASSIFIERS = [name for name in estimators.__all__ if hasattr(getattr(dg, name), "densify")]
+CLASSES = [name for name in estimators.__all__ if isinstance(getattr(dg, name), type)]
+CLASSIFIERS = [name for name in CLASSES if hasattr(getattr(dg, name), "densify")]
 
 
 def theirs_fitted(model, *data, **options):
@@ -155,7 +157,7 @@ def test_several_targets_and_labels():
 # --- laws -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", estimators.__all__)
+@pytest.mark.parametrize("name", [name for name in CLASSES if not name.endswith("CV")])
 def test_attributes_and_a_shift_that_moves_the_intercept_alone(name):
     data, y = (IRIS, TWO) if name in CLASSIFIERS else (X, targets(name))
     model = getattr(dg, name)(tol=1e-10).fit(data, y)
@@ -172,6 +174,25 @@ def test_attributes_and_a_shift_that_moves_the_intercept_alone(name):
     np.testing.assert_allclose(
         moved.intercept_ + 3.0 * moved.coef_.sum(), model.intercept_, rtol=1e-3, atol=1e-3
     )
+
+
+@pytest.mark.parametrize("y", [TWO, KINDS], ids=["two", "three"])
+def test_a_loss_of_many_classes(y):
+    model = dg.CertifiedClassifier("softmax", C=0.5, tol=1e-12, warm_start=True).fit(IRIS, y)
+    K = len(model.classes_)
+    assert model.coef_.shape == (K, IRIS.shape[1])
+    assert model.decision_function(IRIS).shape == model.decision_radius(IRIS).shape == (len(y), K)
+    assert model.predict_certified(IRIS).all()
+    # Intercepts are centred after the fit; the proof is that of the centred ones.
+    problem = dg.Problem(IRIS, y, "softmax", "l2", 2.0 / len(y), intercept=True)
+    proof = dg.certify(problem, model.coef_.T, model.dual_coef_.T, model.intercept_)
+    assert proof.primal == model.certificate_.primal
+    # Two columns of opposite sign, each with half of the weights of a logistic model.
+    other = theirs.LogisticRegression(C=0.5 if K > 2 else 1.0, tol=1e-10, max_iter=10_000)
+    np.testing.assert_allclose(
+        model.predict_proba(IRIS), other.fit(IRIS, y).predict_proba(IRIS), atol=1e-5
+    )
+    assert model.fit(IRIS, y).n_iter_ == 0
 
 
 def test_balanced_classes_count_weights():
@@ -417,6 +438,38 @@ def test_wrong_parameters_are_refused_in_words(model, words):
         model.fit(IRIS, KINDS)
 
 
+def test_a_single_column_of_targets():
+    for name in ("Lasso", "ElasticNet"):
+        ours = getattr(dg, name)(0.1).fit(X, Y[:, None])
+        other = getattr(theirs, name)(0.1).fit(X, Y[:, None])
+        assert ours.coef_.shape == other.coef_.shape
+        assert np.shape(ours.intercept_) == np.shape(other.intercept_)
+        assert ours.predict(X).shape == ours.decision_radius(X).shape == other.predict(X).shape
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_threads_do_not_share_random_numbers(kind):
+    fits = []
+    for n_jobs in (1, 3):
+        model = dg.LinearSVC(
+            loss="hinge", fit_intercept=False, method="sdca", random_state=kind(1), n_jobs=n_jobs
+        )
+        fits.append(model.fit(IRIS, KINDS))
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+def test_bounds_hold_without_a_penalty():
+    bounded = dg.CertifiedRegressor(penalty=penalties.Box(0.0, 1.0), alpha=0.0, tol=1e-10)
+    best = lsq_linear(
+        np.column_stack([X, np.ones(len(X))]), Y, ([0.0] * 5 + [-np.inf], [1.0] * 5 + [np.inf])
+    )
+    np.testing.assert_allclose(bounded.fit(X, Y).coef_, best.x[:-1], atol=1e-4)
+    off = penalties.Weighted(penalties.L2(), [np.inf, 1.0, 1.0, 1.0, 1.0])
+    assert dg.CertifiedRegressor(penalty=off, alpha=0.0).fit(X, Y).coef_[0] == 0.0
+    with pytest.raises(ValueError, match="use a tiny alpha"):
+        dg.Ridge(0.0, positive=True).fit(X, Y)
+
+
 def test_wrong_data_are_refused_in_words():
     with pytest.raises(ValueError, match="one class only"):
         dg.LinearSVC().fit(IRIS, np.ones(len(IRIS)))
@@ -435,7 +488,7 @@ def test_wrong_data_are_refused_in_words():
 
 
 def test_every_parameter_and_every_mapping_is_documented():
-    for name in estimators.__all__:
+    for name in CLASSES:
         cls = getattr(dg, name)
         for parameter in cls().get_params():
             assert f"\n    {parameter} : " in cls.__doc__

@@ -73,7 +73,7 @@ def test_lasso_path_takes_what_scikit_learns_takes():
         random_state=np.random.RandomState(0),
     )
     assert alphas.tolist() == [1.0, 0.1]
-    assert coefs.dtype == np.float32
+    assert coefs.dtype == np.float64  # of which the gaps are proven
     assert (coefs >= 0.0).all()
     assert gaps.shape == (2,)
     assert len(epochs) == 2
@@ -214,3 +214,8 @@ def test_logistic_path_is_that_of_scikit_learn():
         theirs = problem.primal(np.append(model.coef_[0], model.intercept_))
         assert problem.primal(coef) <= theirs + gap
         np.testing.assert_allclose(coef[:-1], model.coef_[0], atol=1e-3)
+
+
+def test_alpha_zero_keeps_no_bound_on_one_side_and_says_so():
+    with pytest.raises(ValueError, match="use a tiny alpha"):
+        lasso_path(X[:, :6], y, alphas=[0.1, 0.0], positive=True)

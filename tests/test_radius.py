@@ -8,7 +8,7 @@ import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.certificate import prove
 from dualgap.intercept import joined
-from dualgap.radius import radius
+from dualgap.radius import Radius, radius
 
 RNG = np.random.default_rng(3)
 N, P = 50, 4
@@ -116,3 +116,10 @@ def test_storage_makes_no_difference(form):
     best = optimum(problem)
     found = bounds(problem, best.coef * 1.01, best.intercept)
     np.testing.assert_allclose(found.of_features(form(X)), found.of_features(X), rtol=1e-12)
+
+
+def test_a_gap_of_zero_says_nothing_of_features_without_strong_convexity():
+    free = Radius(0.0, np.array([1.0, np.inf]), 0.0, 0.0, None)
+    np.testing.assert_array_equal(free.of_features(np.array([[1.0, 1.0], [1.0, 0.0]])), [np.inf, 0])
+    constant = Radius(0.0, np.ones(1), np.inf, 0.0, None)
+    np.testing.assert_array_equal(constant.of_features(np.ones((1, 1))), [np.inf])

@@ -58,8 +58,9 @@ class Radius(NamedTuple):
 
     def of_features(self, X: Any) -> Floats:
         """Bounds on |x·(w − w*)|, the constant feature included when it is penalised."""
-        if self.root == 0.0:
-            return np.zeros(X.shape[0])
+        if np.isinf(self.constant):
+            return np.full(X.shape[0], np.inf)
+        # First, as a gap of 0 says nothing of these either.
         free = np.isinf(self.spread)
         squares = row_squares(X, np.where(free, 0.0, self.spread)) + self.constant
         bound = self.root * np.sqrt(squares) * _LOOSE
@@ -134,7 +135,7 @@ class _Samples(NamedTuple):
 
     def _is_outside(self, shift: float, limit: float, slope: float) -> bool:
         most = (limit + slope * abs(shift)) * _LOOSE
-        return bool(least_parts(*self, shift, most) > most)
+        return bool(least_parts(self.loss.targets == "count", *self, shift, most) > most)
 
 
 def _first_outside(is_outside: Any, first: float) -> float:
@@ -155,7 +156,15 @@ def _first_outside(is_outside: Any, first: float) -> float:
 
 @kernel
 def least_parts(
-    loss: Any, y: Any, c: Any, z: Any, a: Any, room: Any, shift: float, enough: float
+    multiplied: bool,
+    loss: Any,
+    y: Any,
+    c: Any,
+    z: Any,
+    a: Any,
+    room: Any,
+    shift: float,
+    enough: float,
 ) -> float:
     """At most Σ_i c_i min FY_i(z_i + shift + t, a_i) over |t| ≤ room_i; ends once above ``enough``.
 
@@ -177,7 +186,7 @@ def least_parts(
         loss_conj = conj(loss, a[i], y[i])
         # Terms and what may cancel inside them, as in ``terms.py``.
         hidden = (abs(tilt) + 2.0 * abs(a[i])) * (abs(y[i]) + abs(end) + reach)
-        if abs(y[i]) != 1.0:
+        if multiplied:
             hidden += abs(y[i] * end)
         size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i] * y[i]) + hidden
         part = loss_value + loss_conj + a[i] * end - PER_TERM * EPS * size

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,14 +18,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
+from dualgap.estimators._certified import coef_lines
 from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
+from dualgap.estimators._penalties import constraints_of
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
-from dualgap.penalties import L2, NonNegative, Weighted
+from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
 from dualgap.solution import Status
 from dualgap.solve import solve
 
+PROOFS = (
+    "certificate_",
+    "dual_coef_",
+    "dual_gap_",
+    "history_",
+    "solution_",
+    "support_certified_",
+    "_radii",
+)
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -54,9 +64,11 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
 
     def _task(self, y: Any, weights: Floats | None, p: int, lam: float | None = None) -> Task:
         lam = self._lam(_checks.total(weights, len(y))) if lam is None else lam
-        penalty = self._penalty() if lam > 0.0 else Weighted(L2(), np.zeros(p))
+        penalty = self._penalty()
         if _checks.flag(getattr(self, "positive", False), "positive"):
             penalty = NonNegative(penalty)
+        if lam == 0.0:
+            penalty = constraints_of(penalty, p)
         return Task(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
 
     # --- fitting -------------------------------------------------------------------------------
@@ -75,6 +87,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         number(self.tol, "tol", 0.0)
         stop = threading.Event()
         starts = self._starts(X, len(tasks))
+        seeds = _checks.seeds(getattr(self, "random_state", None), len(tasks))
         threads = effective_n_jobs(self.n_jobs)
         workers = min(threads, len(tasks))
         alone = workers == 1
@@ -90,7 +103,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             quiet = listener is None and self.callback is None and alone
             return self._run(
                 X, tasks[k], starts[k], 0 if stop.is_set() else rounds, None if quiet else watch,
-                n_threads=threads if len(tasks) == 1 else 1, show=alone and bool(self.verbose),
+                seed=seeds[k], n_threads=threads if len(tasks) == 1 else 1,
+                show=alone and bool(self.verbose),
             )  # fmt: skip
 
         if alone:
@@ -107,7 +121,16 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         return fits
 
     def _run(
-        self, X: Any, task: Task, start: Any, rounds: int, watch: Any, *, n_threads: int, show: bool
+        self,
+        X: Any,
+        task: Task,
+        start: Any,
+        rounds: int,
+        watch: Any,
+        *,
+        seed: int,
+        n_threads: int,
+        show: bool,
     ) -> Fit:
         problem = Problem(
             X,
@@ -125,7 +148,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             self.sampling,
             tol=self.tol,
             max_epochs=rounds,
-            random_state=_checks.seed(getattr(self, "random_state", None)),
+            random_state=seed,
             callback=watch,
             progress=show,
             warm_start=start,
@@ -142,7 +165,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         if coef is None:
             return nothing
         n, p = X.shape
-        coef = np.atleast_2d(_dense(coef)).astype(np.float64)
+        coef = coef_lines(coef)
         lines = len(self.classes_) if self._joint else count
         if coef.shape != (lines, p):
             return nothing
@@ -181,6 +204,11 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         self.dual_gap_ = gaps[0] if one else np.array(gaps)
         self.n_iter_ = rounds[0] if one else np.array(rounds)
 
+    def _forget_proofs(self) -> None:
+        """Those of an earlier fit, by a model that has none."""
+        for name in PROOFS:
+            self.__dict__.pop(name, None)
+
     def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
         """The attributes that a model in the making needs for predictions."""
         return {"coef_": snapshot.coef.T, "intercept_": snapshot.intercept}
@@ -209,7 +237,3 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
                 f"are those up to {FORMAT}): upgrade dualgap, or fit again"
             )
         super().__setstate__(state)
-
-
-def _dense(coef: Any) -> Any:
-    return coef.toarray() if sparse.issparse(coef) else coef

@@ -24,6 +24,13 @@ def seen(X: Any, y: Any, weights: Any) -> dict[str, Any]:
     return {"X": X, "y": y, "metadata": None if weights is None else {"sample_weight": weights}}
 
 
+def hand_on(estimator: Any, to: Any) -> None:
+    """Let another estimator, fitted in the place of this one, tell the callbacks of this one."""
+    for name in ("_skl_callbacks", "_parent_callback_ctx"):
+        if hasattr(estimator, name):
+            setattr(to, name, getattr(estimator, name))
+
+
 class Tasks:
     """The tasks of one fit: its rounds, or several problems with their rounds."""
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dualgap._validate import Floats
 from dualgap.linalg import storage
 from dualgap.radius import row_squares
+
+
+def coef_lines(coef: Any) -> Floats:
+    """Coefficients, dense or sparse, with a line for each decision value."""
+    coef = coef.toarray() if storage.is_sparse(coef) else coef
+    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
 
 
 class CertifiedPredictions:
@@ -44,14 +49,19 @@ class CertifiedPredictions:
         return found.ravel() if np.ndim(self.intercept_) == 0 or found.shape[1] == 1 else found
 
     def _data(self, X: Any) -> Any:
-        return storage.as_data(self._read(X))
+        data = storage.as_data(self._read(X))
+        if not hasattr(self, "_radii"):
+            raise ValueError(
+                "the coefficients are a mean of several models, of which nothing is proven: fit "
+                "with refit=True"
+            )
+        return data
 
     def _rounding(self, data: Any) -> Floats:
         """What the sum x·w + b can lose, for each row and output."""
-        coef = np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_)
-        eps = np.finfo(np.result_type(data.dtype, coef.dtype)).eps
+        eps = np.finfo(np.result_type(data.dtype, self.coef_.dtype)).eps
         norms = np.sqrt(row_squares(data, np.ones(data.shape[1])))
-        sizes = np.sqrt(np.sum(coef.astype(np.float64) ** 2, axis=1))
+        sizes = np.sqrt(np.sum(coef_lines(self.coef_) ** 2, axis=1))
         size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self.intercept_))
         return np.asarray((data.shape[1] + 2.0) * eps * size)
 

@@ -38,13 +38,18 @@ def rounds(max_iter: Any) -> int:
     return MAX_ITER if max_iter is None else whole(max_iter, "max_iter", 0)
 
 
-def seed(random_state: Any) -> Any:
-    """A seed for ``solve``; None is a fixed one, so that fits can be repeated."""
+def seeds(random_state: Any, runs: int) -> list[int]:
+    """A seed for each run of ``solve``; None is a fixed one, so that fits can be repeated.
+
+    Drawn before threads start, among which nobody could say who draws first.
+    """
     if random_state is None:
-        return 0
-    if isinstance(random_state, (numbers.Integral, np.random.Generator)):
-        return random_state
-    return int(check_random_state(random_state).randint(2**31 - 1))
+        return [0] * runs
+    if isinstance(random_state, numbers.Integral):
+        return [int(random_state)] * runs
+    if isinstance(random_state, np.random.Generator):
+        return [int(seed) for seed in random_state.integers(2**31 - 1, size=runs)]
+    return [int(seed) for seed in check_random_state(random_state).randint(2**31 - 1, size=runs)]
 
 
 def sample_weights(given: Any, n: int) -> Floats | None:

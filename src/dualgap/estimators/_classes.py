@@ -45,19 +45,15 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         check_classification_targets(y)
         weights = _checks.sample_weights(sample_weight, X.shape[0])
         self.classes_, indices = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs labels of at least two classes, but y has one class "
-                f"only: {self.classes_[0]!r}"
-            )
-        self._joint = len(self.classes_) > 2 and self._is_joint()
+        refuse_one_class(self.classes_, self)
+        self._joint = self._is_joint(len(self.classes_))
         tasks = self._tasks(indices, weights, X.shape[1])
         return self._complete(X, tasks, seen(X, y, weights), single=False)
 
     # --- what a subclass may say otherwise -----------------------------------------------------
 
-    def _is_joint(self) -> bool:
-        """Whether more than two classes are one problem."""
+    def _is_joint(self, classes: int) -> bool:
+        """Whether all classes are one problem, with coefficients for each."""
         return False
 
     def _weights_of(self, k: int | None, indices: Any, weights: Any, by_class: Any) -> Any:
@@ -92,6 +88,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         Returns
         -------
         array of shape (n_samples,), for more than two classes (n_samples, n_classes)
+            Losses of many classes have a column for each of two classes as well.
         """
         scores = safe_sparse_dot(self._read(X), self.coef_.T, dense_output=True) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -129,6 +126,14 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
             "coef_": np.atleast_2d(snapshot.coef.T),
             "intercept_": np.atleast_1d(snapshot.intercept),
         }
+
+
+def refuse_one_class(classes: Any, model: Any) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs labels of at least two classes, but y has one class "
+            f"only: {classes[0]!r}"
+        )
 
 
 def class_weights(class_weight: Any, classes: Any, indices: Any, weights: Any) -> Floats | None:

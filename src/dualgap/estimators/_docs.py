@@ -27,7 +27,7 @@ PARAMETERS = {
         Whether coefficients must be ≥ 0.""",
     "tol": """float, default 1e-4
         Stop when the certified duality gap is at most ``tol`` times the objective at zero
-        coefficients.""",
+        coefficients and the best intercept.""",
     "max_iter": """int, default 10000
         Epochs: rounds of about as many updates as there are coordinates.""",
     "random_state": """int, RandomState or Generator, optional
@@ -58,47 +58,66 @@ PARAMETERS = {
         Accepted for compatibility with scikit-learn; X is never changed.""",
     "intercept_scaling": """float, default 1
         Value of the constant feature when the intercept is penalised; no effect otherwise.""",
+    "cv": """int, splitter or iterable of pairs, optional
+        The folds, as for scikit-learn; five by default, stratified for classes.""",
     "intercept_penalty": """"none" or "l2", default "none"
         "l2" penalises the intercept as any other coefficient, as liblinear and scikit-learn do.""",
 }
 
-ATTRIBUTES = """Attributes
-    ----------
-    coef_, intercept_ : arrays
-        The model, in the dtype of X and the shapes of scikit-learn.
-    certificate_ : Certificate, or a list of them
+FOLD_JOBS = """int, optional
+    How many folds are fitted at the same time, by threads; None is 1."""
+REFIT_CALLBACK = """callable, optional
+    Called with a ``Snapshot`` at each certificate of the refit, not on folds; a true result stops
+    it. scikit-learn's callbacks see the refit as well."""
+
+ATTRIBUTES = {
+    "coef_, intercept_": """arrays
+        The model, in the dtype of X and the shapes of scikit-learn.""",
+    "certificate_": """Certificate, or a list of them
         The proof: objective, lower bound and gap of ``coef_`` and ``intercept_`` as they are.
         One for each problem, where several classes or targets are problems of their own; the same
-        holds for all attributes below.
-    dual_gap_ : float or array
-        At least the distance of the objective from its minimum.
-    dual_coef_ : array
-        Dual variables a, with a column for each sample: w = ∇g*(u), u = (1/λ) Σ_i c_i a_i x_i.
-    support_certified_ : boolean array of the shape of coef_
-        Coefficients proven to be zero in every optimum.
-    n_iter_ : int or array
-        Rounds.
-    history_ : History or list
-        Objective, bound and gap after each round.
-    solution_ : Solution or list
-        What ``dualgap.solve`` returned, in float64.
-    n_features_in_, feature_names_in_ : as in scikit-learn"""
+        holds for all attributes below.""",
+    "dual_gap_": """float or array
+        At least the distance of the objective from its minimum.""",
+    "dual_coef_": """array
+        Dual variables a, with a column for each sample: w = ∇g*(u), u = (1/λ) Σ_i c_i a_i x_i.""",
+    "support_certified_": """boolean array of the shape of coef_
+        Coefficients proven to be zero in every optimum.""",
+    "n_iter_": """int or array
+        Rounds.""",
+    "history_": """History or list
+        Objective, bound and gap after each round.""",
+    "solution_": """Solution or list
+        What ``dualgap.solve`` returned, in float64.""",
+    "n_features_in_, feature_names_in_": "as in scikit-learn",
+}
 
 
-def documented(**own: str) -> Callable[[Class], Class]:
-    """Complete a docstring by all parameters of the constructor and the attributes."""
+def documented(attributes: dict[str, str] | None = None, **own: str) -> Callable[[Class], Class]:
+    """Complete a docstring by all parameters of the constructor and the attributes.
+
+    ``attributes`` are the class's own: they come first, and replace shared ones of the same name.
+    """
 
     def complete(cls: Class) -> Class:
-        lines = []
-        for name in inspect.signature(cls).parameters:
-            text = own.get(name) or PARAMETERS[name]
-            kind, _, words = text.partition("\n")
-            lines.append(f"{name} : {kind}\n{textwrap.indent(textwrap.dedent(words), '    ')}")
-        parameters = textwrap.indent("\n".join(lines), "    ")
+        names = inspect.signature(cls).parameters
+        parameters = {name: own.get(name) or PARAMETERS[name] for name in names}
+        first = attributes or {}
         cls.__doc__ = (
-            f"{(cls.__doc__ or '').rstrip()}\n\n    Parameters\n    ----------\n{parameters}\n\n"
-            f"    {ATTRIBUTES}\n    "
+            f"{(cls.__doc__ or '').rstrip()}\n\n    Parameters\n    ----------\n"
+            f"{_listed(parameters)}\n\n    Attributes\n    ----------\n"
+            f"{_listed({**first, **ATTRIBUTES, **first})}\n    "
         )
         return cls
 
     return complete
+
+
+def _listed(texts: dict[str, str]) -> str:
+    lines = []
+    for name, text in texts.items():
+        kind, _, words = text.partition("\n")
+        lines.append(f"{name} : {kind}")
+        if words:
+            lines.append(textwrap.indent(textwrap.dedent(words), "    "))
+    return textwrap.indent("\n".join(lines), "    ")

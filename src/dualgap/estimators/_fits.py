@@ -47,7 +47,8 @@ def finish(problem: Problem, solution: Solution) -> Fit:
     coef, intercept = _centred(problem, solution)
     balanced = _balanced(problem, coef, intercept)
     dual, certificate = solution.dual, solution.certificate
-    if balanced is not intercept or problem.X.dtype != np.float64:
+    same = coef is solution.coef and balanced is solution.intercept
+    if not same or problem.X.dtype != np.float64:
         # The model is not quite the solution any more, and needs a proof of its own.
         coef = coef.astype(problem.X.dtype)
         intercept = np.asarray(balanced, dtype=problem.X.dtype)[()]

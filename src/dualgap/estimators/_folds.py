@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.model_selection import check_cv
@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from dualgap.estimators import _checks
+from dualgap.estimators._callbacks import hand_on
 
 
 class Folds:
@@ -47,23 +48,27 @@ class Folds:
             check_cv(self.cv, y, classifier=classifier).split(X, y, **routed.splitter.split)
         )
 
-    def _parallel(self, function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """In threads: kernels do not hold the interpreter, and X is not sent anywhere."""
+    def _parallel(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """Each job with its options, in threads: kernels do not hold the interpreter, and X is
+        not sent anywhere."""
         threads = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")
-        return list(threads(delayed(function)(*job) for job in jobs))
+        options = [self._path_options(seed) for seed in _checks.seeds(self.random_state, len(jobs))]
+        return list(threads(delayed(function)(*job, own) for job, own in zip(jobs, options)))
 
-    def _path_options(self) -> dict[str, Any]:
-        """What every run on a fold is told."""
+    def _path_options(self, seed: int) -> dict[str, Any]:
+        """What the runs on a fold are told."""
         return {
             "method": self.method,
             "sampling": self.sampling,
             "tol": self.tol,
             "max_epochs": _checks.rounds(self.max_iter),
-            "random_state": _checks.seed(self.random_state),
+            "random_state": seed,
         }
 
-    def _adopt(self, model: Any) -> None:
-        """Take over all that a fitted model has learnt."""
+    def _fit_to_all(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        """The refit by a plain estimator, whose learnt attributes are taken over."""
+        hand_on(self, model)
+        model.fit(X, y, sample_weight=sample_weight)
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
             if learnt and name not in ("n_features_in_", "feature_names_in_"):

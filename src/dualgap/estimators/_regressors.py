@@ -50,7 +50,10 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         weights = _checks.sample_weights(sample_weight, X.shape[0])
         y = np.asarray(y, dtype=np.float64)
         tasks = self._tasks([y] if y.ndim == 1 else list(y.T), weights, X.shape[1])
-        return self._complete(X, tasks, seen(X, y, weights), single=y.ndim == 1)
+        self._complete(X, tasks, seen(X, y, weights), single=len(tasks) == 1)
+        if y.ndim == 2 and self._intercept() and len(tasks) == 1:
+            self.intercept_ = np.atleast_1d(self.intercept_)  # as scikit-learn has it
+        return self
 
     def _tasks(self, columns: list[Any], weights: Any, p: int) -> list[Task]:
         return [self._task(column, weights, p) for column in columns]

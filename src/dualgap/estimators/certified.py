@@ -80,7 +80,7 @@ class CertifiedClassifier(Probabilities, LinearClassifier):
     def _lam(self, total: float) -> float:
         return 1.0 / (_checks.inverse_strength(self.C) * total)
 
-    def _is_joint(self) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         return bool(getattr(self._loss(), "targets", None) == "classes")
 
     predict_proba = available_if(_has_probabilities)(Probabilities.predict_proba)

@@ -10,9 +10,10 @@ from sklearn.utils.validation import validate_data
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
+from dualgap.estimators._docs import COMPATIBLE, FOLD_JOBS, REFIT_CALLBACK, documented
 from dualgap.estimators._folds import Folds
+from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.lasso import ElasticNet, Lasso
-from dualgap.estimators.logistic import by_ratio
 from dualgap.estimators.paths import alphas_of, solutions_at, warn_of
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
@@ -77,7 +78,7 @@ class _LinearCV(Folds):
         if "l1_ratio" in shared:
             shared["l1_ratio"] = self.l1_ratio_ = ratio
         model = self._plain(**{**shared, "alpha": self.alpha_})
-        self._adopt(model.fit(X, y, sample_weight=sample_weight))
+        self._fit_to_all(model, X, y, sample_weight)
 
     def _wants_grid(self) -> bool:
         return self.alphas is None or np.ndim(self.alphas) == 0
@@ -100,14 +101,22 @@ class _LinearCV(Folds):
         return Problem(X, y, "squared", penalty, 1.0, weights, intercept)
 
     def _errors(
-        self, X: Any, y: Any, weights: Any, train: Any, test: Any, ratio: float, alphas: Floats
+        self,
+        X: Any,
+        y: Any,
+        weights: Any,
+        train: Any,
+        test: Any,
+        ratio: float,
+        alphas: Floats,
+        options: dict[str, Any],
     ) -> tuple[list[float], list[Solution]]:
         """The mean squared error of a fold at each alpha, and the solutions that fell short."""
         own, theirs = (None, None) if weights is None else (weights[train], weights[test])
         problem = self._problem(X[train], y[train], own, ratio)
         X, y = X[test], y[test]
         errors, unsolved = [], []
-        for solution in solutions_at(problem, alphas, **self._path_options()):
+        for solution in solutions_at(problem, alphas, **options):
             residuals = X @ solution.coef + solution.intercept - y
             errors.append(float(np.average(residuals**2, weights=theirs)))
             if not solution.converged:
@@ -115,37 +124,36 @@ class _LinearCV(Folds):
         return errors, unsolved
 
 
+_GRID = {
+    "eps": """float, default 1e-3
+    The smallest alpha of a grid, as a part of the largest, at which all coefficients vanish.""",
+    "n_alphas": """int, optional
+    The name that older versions of scikit-learn have for a number of ``alphas``.""",
+    "alphas": """int or array, optional
+    The alphas to choose from, or how many of a grid; 100 by default.""",
+    "precompute": f"""bool, "auto" or array, default "auto"
+    {COMPATIBLE}""",
+    "n_jobs": FOLD_JOBS,
+    "callback": REFIT_CALLBACK,
+}
+
+
+@documented(
+    attributes={
+        "alpha_": """float
+    The chosen alpha. All attributes after ``mse_path_`` are of the refit.""",
+        "alphas_": """array of shape (n_alphas,)
+    What it was chosen from, decreasing.""",
+        "mse_path_": """array of shape (n_alphas, n_folds)
+    Mean squared errors on the folds.""",
+    },
+    **_GRID,
+)
 class LassoCV(_LinearCV, Lasso):
     """The Lasso, with alpha chosen by cross-validation along a path, and a certified refit.
 
-    Minimises  Σ_i c_i ½(y_i − x_i·w − b)² + alpha·‖w‖₁,  c_i = s_i/Σs  (λ = alpha).
-
-    Parameters
-    ----------
-    eps, alphas, n_alphas
-        The grid: the alphas themselves, or how many of them from alpha_max, at which all
-        coefficients vanish, down to eps · alpha_max. ``n_alphas`` is the name that older versions
-        of scikit-learn have for a number of ``alphas``.
-    cv : int, splitter or iterable of pairs, optional
-        The folds, as for scikit-learn; five by default.
-    n_jobs : int, optional
-        How many folds are fitted at the same time, by threads.
-    tol : float
-        Relative duality gap of every point and of the refit.
-    fit_intercept, positive, max_iter, verbose, random_state, method, sampling
-        As for ``Lasso``.
-    precompute, copy_X, selection
-        Accepted as scikit-learn's, without effect: X is neither copied nor changed.
-
-    Attributes
-    ----------
-    alpha_ : float
-        The chosen alpha.
-    alphas_ : array of shape (n_alphas,)
-    mse_path_ : array of shape (n_alphas, n_folds)
-        Mean squared errors on the folds.
-    coef_, intercept_, dual_coef_, dual_gap_, certificate_, n_iter_, history_
-        Of the refit, as for ``Lasso``.
+    Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·‖w‖₁ with c_i = s_i/Σs, that is ``Problem`` with
+    λ = alpha, where s are sample weights.
     """
 
     _plain = Lasso
@@ -190,27 +198,24 @@ class LassoCV(_LinearCV, Lasso):
         self.callback = callback
 
 
+@documented(
+    attributes={
+        "alpha_, l1_ratio_": """float
+    The chosen ones. All attributes after ``mse_path_`` are of the refit.""",
+        "alphas_": """array of shape (n_alphas,) or (n_l1_ratios, n_alphas)
+    What alpha was chosen from, decreasing.""",
+        "mse_path_": """array of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
+    Mean squared errors on the folds.""",
+    },
+    l1_ratio="""float or array, default 0.5
+    The share of L1, or several to choose from. With 0, ``alphas`` must be given.""",
+    **_GRID,
+)
 class ElasticNetCV(_LinearCV, ElasticNet):
     """The elastic net, with alpha and ``l1_ratio`` chosen by cross-validation along paths.
 
-    Minimises  Σ_i c_i ½(y_i − x_i·w − b)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²)
-    with c_i = s_i/Σs  (λ = alpha).
-
-    Parameters
-    ----------
-    l1_ratio : float or array
-        One ratio, or several to choose from.
-    eps, alphas, n_alphas, cv, n_jobs, tol, ...
-        As for ``LassoCV``. With an l1_ratio of 0, ``alphas`` must be given.
-
-    Attributes
-    ----------
-    alpha_, l1_ratio_ : float
-        The chosen ones.
-    alphas_ : array of shape (n_alphas,) or (n_l1_ratios, n_alphas)
-    mse_path_ : array of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
-    coef_, intercept_, dual_coef_, dual_gap_, certificate_, n_iter_, history_
-        Of the refit, as for ``ElasticNet``.
+    Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²) with
+    c_i = s_i/Σs, that is ``Problem`` with λ = alpha, where s are sample weights.
     """
 
     _plain = ElasticNet

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._validate import Floats
+from dualgap.estimators._penalties import by_ratio, constraints_of
 from dualgap.estimators.foreign_data import Fitted, read
 from dualgap.estimators.foreign_losses import matching, ours
-from dualgap.penalties import L1, L2, ElasticNet, NonNegative, Weighted
+from dualgap.penalties import L1, L2, NonNegative
 from dualgap.problem import Problem
 
 
@@ -60,7 +61,8 @@ def _linear_svr(fitted: Fitted) -> Iterator[Part]:
 
 def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
     model = fitted.model
-    penalty = _mixed(_logistic_l1_ratio(model))
+    ratio = _logistic_l1_ratio(model)
+    penalty = None if ratio is None else by_ratio(ratio)
     class_weight = _class_weights(fitted, by_sample_weight=True)
     K = len(model.classes_)
     scheme = getattr(model, "multi_class", "auto")  # gone since scikit-learn 1.8
@@ -129,7 +131,7 @@ def _ridge_classifier(fitted: Fitted) -> Iterator[Part]:
 def _elastic_net(fitted: Fitted) -> Iterator[Part]:
     """The mean of ½r² + alpha · (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²); Lasso: l1_ratio = 1."""
     model = fitted.model
-    penalty = _mixed(float(model.l1_ratio))
+    penalty = by_ratio(float(model.l1_ratio))
     penalty = NonNegative(penalty) if model.positive else penalty
     for k, y in enumerate(fitted.targets().T):
         yield _mean(fitted, k, y, ours("squared"), penalty)
@@ -165,18 +167,13 @@ def _stochastic(fitted: Fitted, k: int, y: Floats, s: Floats) -> Part:
     loss, factor = matching(model)
     share = factor * math.fsum(s) / len(s)
     ratios: dict[Any, float | None] = {"l2": 0.0, "l1": 1.0, None: None}
-    penalty = _mixed(ratios.get(model.penalty, model.l1_ratio))
-    lam = 0.0 if penalty is None else float(model.alpha) / share
-    return _part(fitted, k, y, s, loss, penalty, lam, share)
+    ratio = ratios.get(model.penalty, model.l1_ratio)
+    if ratio is None:
+        return _part(fitted, k, y, s, loss, L2(), 0.0, share)
+    return _part(fitted, k, y, s, loss, by_ratio(ratio), float(model.alpha) / share, share)
 
 
 # --- what they share ----------------------------------------------------------------------------
-
-
-def _mixed(l1_ratio: float | None) -> Any:
-    if l1_ratio is None:
-        return None
-    return {0.0: L2(), 1.0: L1()}.get(float(l1_ratio), ElasticNet(float(l1_ratio)))
 
 
 def _class_weights(fitted: Fitted, *, by_sample_weight: bool) -> Floats:
@@ -218,8 +215,7 @@ def _part(
 ) -> Part:
     """``k`` is the row of the coefficients; None takes all, for a loss of many classes."""
     if lam == 0.0:
-        free = Weighted(L2(), np.zeros(fitted.X.shape[1]))
-        lam, penalty = 1.0, NonNegative(free) if hasattr(penalty, "low") else free
+        lam, penalty = 1.0, constraints_of(penalty, fitted.X.shape[1])
     intercept = intercept if fitted.model.fit_intercept else False
     scaling = float(fitted.model.intercept_scaling) if intercept == "penalised" else 1.0
     problem = Problem(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._validate import Floats, finite_vector, real_array
+from dualgap.estimators._certified import coef_lines
 from dualgap.linalg import storage
 
 
@@ -46,7 +47,7 @@ def read(model: Any, X: Any, y: Any, sample_weight: Any, known: Collection[str])
     if X is None or y is None:
         raise ValueError(f"certify needs the data that {name} was fitted on: certify(model, X, y)")
     X = storage.as_data(X)
-    coef = _dense(model.coef_)
+    coef = coef_lines(model.coef_)
     if coef.shape[1] != X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features where {name} was fitted on {coef.shape[1]}")
     n = X.shape[0]
@@ -97,11 +98,6 @@ def _known_name(model: Any, known: Collection[str]) -> str:
         "that end in one of them. For other models write down the problem: "
         "certify(Problem(X, y, loss, penalty, lam), coef)"
     )
-
-
-def _dense(coef: Any) -> Floats:
-    coef = coef.toarray() if storage.is_sparse(coef) else coef
-    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
 
 
 def _weights(sample_weight: Any, n: int) -> Floats:

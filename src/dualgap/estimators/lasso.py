@@ -9,8 +9,8 @@ from scipy import sparse
 from dualgap import losses
 from dualgap._validate import number
 from dualgap.estimators._docs import documented
+from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators._regressors import LinearRegressor
-from dualgap.estimators.logistic import by_ratio
 
 
 @documented(

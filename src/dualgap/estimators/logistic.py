@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from dualgap import losses, penalties
+from dualgap import losses
 from dualgap._validate import number
 from dualgap.estimators import _checks
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import COMPATIBLE, documented
 from dualgap.estimators._fits import Fit
+from dualgap.estimators._penalties import by_ratio
 
 
 class Probabilities:
@@ -147,17 +148,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         C = _checks.inverse_strength(self.C)
         return 0.0 if self.penalty is None else 1.0 / (C * total)
 
-    def _is_joint(self) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         known = ("auto", "multinomial", "ovr", "deprecated")
-        return _checks.choice(self.multi_class, "multi_class", known) != "ovr"
+        return _checks.choice(self.multi_class, "multi_class", known) != "ovr" and classes > 2
 
     def _publish(self, fits: list[Fit], *, single: bool) -> None:
         super()._publish(fits, single=single)
         self.n_iter_ = np.atleast_1d(self.n_iter_)
-
-
-def by_ratio(l1_ratio: float) -> Any:
-    """The penalty of a share of L1; the ends have kernels of their own."""
-    if l1_ratio in (0.0, 1.0):
-        return penalties.L1() if l1_ratio else penalties.L2()
-    return penalties.ElasticNet(l1_ratio)

@@ -2,71 +2,61 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer, make_scorer
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import validate_data
 
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
-from dualgap.estimators._classes import class_weights
-from dualgap.estimators._folds import Folds
-from dualgap.estimators.logistic import LogisticRegression, by_ratio
-from dualgap.estimators.paths import Cs_of, solutions_at, warn_of, with_intercept
-from dualgap.problem import Problem
-from dualgap.solution import Solution
+from dualgap.estimators._classes import class_weights, refuse_one_class
+from dualgap.estimators._docs import COMPATIBLE, FOLD_JOBS, REFIT_CALLBACK, documented
+from dualgap.estimators.logistic import LogisticRegression
+from dualgap.estimators.logistic_folds import LogisticFolds
+from dualgap.estimators.paths import Cs_of, warn_of
 
 
-class LogisticRegressionCV(Folds, LogisticRegression):
+@documented(
+    attributes={
+        "C_, l1_ratio_": """array with the same number for each class, or a float
+    The chosen ones.""",
+        "Cs_, l1_ratios_": """array
+    What they were chosen from.""",
+        "scores_": """dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios]), by class
+    Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs).""",
+        "coefs_paths_": """dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios], n_features + 1)
+    Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_features + 1). The
+    intercept of a class that a fold lacks is −∞.""",
+        "n_iter_": """array of shape (1, n_folds, n_Cs[, n_l1_ratios])
+    Rounds on the folds, at least 1; otherwise of shape (n_folds, n_l1_ratios, n_Cs). All
+    attributes after it are of the refit; without one only ``coef_`` and ``intercept_`` are.""",
+    },
+    Cs="""int or array, default 10
+    The values of C, or how many, from 1e-4 to 1e4.""",
+    l1_ratios="""array, optional
+    What to choose ``l1_ratio`` from; by default 0.""",
+    penalty=""""l1", "l2" or "elasticnet", optional
+    An older way to say that ``l1_ratios`` is (1,), (0,), or what it is.""",
+    scoring="""str or callable, optional
+    By default the accuracy.""",
+    refit="""bool, default True
+    Whether to fit to all samples at the end, with a certificate. Otherwise the coefficients at
+    the best C of each fold are averaged, and there is none.""",
+    use_legacy_attributes="""bool, default True
+    Whether attributes have the shapes of scikit-learn up to 1.9, or those of later versions.""",
+    intercept_scaling=f"""float, default 1.0
+    {COMPATIBLE} The intercept is not penalised.""",
+    n_jobs=FOLD_JOBS,
+    callback=REFIT_CALLBACK,
+)
+class LogisticRegressionCV(LogisticFolds, LogisticRegression):
     """Logistic regression, with C and ``l1_ratio`` chosen by cross-validation along paths.
 
-    Minimises  Σ_i c_i φ(x_i·w + b; y_i) + λ·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²),  c_i = s_i/Σs,
+    Minimises Σ_i c_i φ(x_i·w + b; y_i) + λ·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²), c_i = s_i/Σs,
     λ = 1/(C Σs), where s are sample weights times class weights and φ is the logistic loss, or the
     softmax loss of all classes.
-
-    Parameters
-    ----------
-    Cs : int or array
-        The values of C, or how many, from 1e-4 to 1e4.
-    l1_ratios : array, optional
-        What to choose ``l1_ratio`` from; by default 0.
-    penalty : "l1", "l2" or "elasticnet", optional
-        An older way to say that ``l1_ratios`` is (1,), (0,), or what it is.
-    cv : int, splitter or iterable of pairs, optional
-        The folds, as for scikit-learn; five stratified ones by default.
-    scoring : str or callable, optional
-        By default the accuracy.
-    refit : bool
-        Whether to fit to all samples at the end, with a certificate. Otherwise the coefficients at
-        the best C of each fold are averaged, and there is none.
-    use_legacy_attributes : bool
-        Whether attributes have the shapes of scikit-learn up to 1.9, or those of later versions.
-    n_jobs : int, optional
-        How many folds are fitted at the same time, by threads.
-    dual, solver, intercept_scaling
-        Accepted as scikit-learn's, without effect.
-    fit_intercept, class_weight, tol, max_iter, verbose, random_state, method, sampling
-        As for ``LogisticRegression``.
-
-    Attributes
-    ----------
-    C_, l1_ratio_ : array with the same number for each class, or a float
-        The chosen ones.
-    Cs_, l1_ratios_ : array
-    scores_ : dict of arrays of shape (n_folds, n_Cs) or (n_folds, n_Cs, n_l1_ratios), by class
-        Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs).
-    coefs_paths_ : dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios], n_features + 1), by class
-        Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs, n_classes, n_features + 1).
-        The intercept of a class that a fold lacks is −∞.
-    n_iter_ : array of shape (1, n_folds, n_Cs[, n_l1_ratios]) or (n_folds, n_l1_ratios, n_Cs)
-        Rounds on the folds.
-    coef_, intercept_, dual_coef_, dual_gap_, certificate_, history_
-        Of the refit, as for ``LogisticRegression``.
     """
 
     def __init__(
@@ -134,11 +124,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"LogisticRegressionCV needs labels of at least two classes, but y has one class "
-                f"only: {self.classes_[0]!r}"
-            )
+        refuse_one_class(self.classes_, self)
         weights = _checks.sample_weights(sample_weight, len(y))
         by_class = class_weights(self.class_weight, self.classes_, codes, weights)
         self._joint = len(self.classes_) > 2
@@ -181,84 +167,6 @@ class LogisticRegressionCV(Folds, LogisticRegression):
             return np.zeros(1)
         return np.array([number(r, "l1_ratios", 0.0, 1.0) for r in np.atleast_1d(self.l1_ratios)])
 
-    def _fold(
-        self,
-        X: Any,
-        y: Any,
-        codes: Any,
-        weights: Any,
-        train: Any,
-        test: Any,
-        ratio: float,
-        score_params: dict[str, Any],
-    ) -> tuple[Any, ...]:
-        """Coefficients, scores and rounds of a fold at each C, and solutions that fell short."""
-        train = np.arange(len(y))[train]
-        own = np.ones(len(train)) if weights is None else weights[train]
-        # A class that the fold lacks: with an intercept, that of its own is −∞ at the optimum and
-        # the others do not notice; without one, a sample of no weight brings the class in.
-        intercept = _checks.flag(self.fit_intercept, "fit_intercept")
-        present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
-        rows = train
-        if len(missing) and not intercept:
-            extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
-            rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
-            present = np.append(present, missing)
-        labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
-        problem = Problem(
-            X[rows],
-            labels,
-            "softmax" if self._joint else "logistic",
-            by_ratio(ratio),
-            1.0,
-            own,
-            intercept,
-        )
-        up = np.argsort(self.Cs_, kind="stable")
-        model, scorer = self._as_model(X.shape[1]), self._fold_scorer()
-        score_params = _check_method_params(X=X, params=score_params, indices=test)
-        found: list[Any] = [None] * len(up)
-        unsolved: list[Solution] = []
-        lams = 1.0 / (self.Cs_[up] * own.sum())
-        for at, solution in zip(up, solutions_at(problem, lams, **self._path_options())):
-            line = np.atleast_2d(with_intercept(solution, intercept))
-            if len(missing) and intercept:
-                whole = np.zeros((len(self.classes_), line.shape[1]))
-                whole[missing, -1] = -np.inf
-                whole[present] = line
-                line = whole
-            model.coef_, model.intercept_ = self._parts(line)
-            score = float(scorer(model, X[test], y[test], **score_params))
-            found[at] = line, score, len(solution.history) - 1
-            if not solution.converged:
-                unsolved.append(solution)
-        return (*zip(*found), unsolved)
-
-    def _as_model(self, features: int) -> LogisticRegression:
-        model = LogisticRegression()
-        model.classes_, model._joint, model.n_features_in_ = self.classes_, self._joint, features
-        return model
-
-    def _scorer(self) -> Any:
-        return get_scorer("accuracy" if self.scoring is None else self.scoring)
-
-    def _fold_scorer(self) -> Any:
-        """The scorer, told of all classes, which a fold may lack some of."""
-        scorer = self._scorer()
-        function = getattr(scorer, "_score_func", None)
-        known = inspect.signature(function).parameters if function is not None else {}
-        if "labels" not in known:
-            return scorer
-        more = {"labels": self.classes_, **getattr(scorer, "_kwargs", {})}
-        if len(self.classes_) == 2 and "pos_label" in known:
-            more["pos_label"] = self.classes_[1]
-        return make_scorer(
-            function,
-            greater_is_better=scorer._sign == 1,
-            response_method=scorer._response_method,
-            **more,
-        )
-
     def _refit(
         self, X: Any, y: Any, sample_weight: Any, scores: Floats, ratios: Floats, by_class: Any
     ) -> None:
@@ -270,7 +178,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         if by_class is not None:
             shared["class_weight"] = dict(zip(self.classes_, by_class))
         model = LogisticRegression(**shared)
-        self._adopt(model.fit(X, y, sample_weight=sample_weight))
+        self._fit_to_all(model, X, y, sample_weight)
 
     def _average(self, coefs: Floats, scores: Floats, ratios: Floats) -> None:
         """The mean of the best models of the folds."""
@@ -280,12 +188,7 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         mean = coefs[np.arange(len(scores)), ratio_at, at].mean(axis=0)
         self._chosen = float(np.mean(self.Cs_[at])), float(np.mean(ratios[ratio_at]))
         self.coef_, self.intercept_ = self._parts(mean)
-
-    def _parts(self, lines: Floats) -> tuple[Floats, Floats]:
-        """Coefficients and intercepts."""
-        if self.fit_intercept:
-            return lines[:, :-1], lines[:, -1]
-        return lines, np.zeros(len(lines))
+        self._forget_proofs()
 
     def _describe(self, coefs: Any, scores: Any, rounds: Any, ratios: Floats) -> None:
         """Attributes in the shapes of scikit-learn."""
@@ -306,26 +209,3 @@ class LogisticRegressionCV(Folds, LogisticRegression):
         self.coefs_paths_ = {label: coefs[..., k, :] for k, label in enumerate(classes)}
         self.scores_ = {label: scores.copy() for label in classes}
         self.n_iter_ = rounds[None]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
-        """The score of predictions by ``scoring``."""
-        if sample_weight is not None:
-            params["sample_weight"] = sample_weight
-        return float(self._scorer()(self, X, y, **params))
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets which parameters of ``fit`` and ``score``: scorer and splitter."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                splitter=self.cv,
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-            .add(
-                scorer=self._scorer(),
-                method_mapping=MethodMapping()
-                .add(caller="score", callee="score")
-                .add(caller="fit", callee="score"),
-            )
-        )

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dualgap._validate import Floats, number, real_array, whole
-from dualgap.estimators._checks import rounds, seed
-from dualgap.estimators.logistic import by_ratio
+from dualgap.estimators._checks import rounds, seeds
+from dualgap.estimators._penalties import by_ratio, constraints_of
 from dualgap.path import grid, path
-from dualgap.penalties import L2, NonNegative, Weighted
+from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.solution import Solution
 from dualgap.solve import solve
@@ -110,6 +110,7 @@ def enet_path(
     -------
     alphas : array of shape (n_alphas,)
     coefs : array of shape (n_features, n_alphas)
+        In float64, for data in float32 as well: what is proven is proven of these.
     dual_gaps : array of shape (n_alphas,)
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
@@ -125,7 +126,7 @@ def enet_path(
         method=method,
         tol=tol,
         max_epochs=rounds(max_iter),
-        random_state=seed(random_state),
+        random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
     return _table(problem, alphas, list(solutions), return_n_iter)
@@ -186,7 +187,7 @@ def logistic_path(
         method=method,
         tol=tol,
         max_epochs=rounds(max_iter),
-        random_state=seed(random_state),
+        random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
     return _table(problem, Cs, list(solutions), return_n_iter)
@@ -196,7 +197,6 @@ def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epoch
     """What both functions return."""
     warn_of([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
     coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
-    coefs = coefs.astype(problem.X.dtype, copy=False)
     gaps = np.array([s.certificate.gap for s in solutions])
     found = strengths, coefs, gaps
     return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
@@ -217,13 +217,15 @@ def solutions_at(
     problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
 ) -> Iterator[Solution]:
     """``path``, also for λ = 0, where there is no penalty."""
+    free = problem
+    if (lams == 0.0).any():
+        free = problem.with_penalty(constraints_of(problem.penalty, problem.coef_size))
     for solution in path(
         problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
     ):
         yield solution
         warm_start = solution
     for _ in lams[lams == 0.0]:
-        free = problem.with_penalty(Weighted(L2(), np.zeros(problem.coef_size)))
         warm_start = solve(free, warm_start=warm_start, **options)
         yield warm_start
 

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap._validate import Floats, number, real_array
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
+from dualgap.estimators._docs import COMPATIBLE, FOLD_JOBS, REFIT_CALLBACK, documented
 from dualgap.estimators._folds import Folds
 from dualgap.estimators.leave_one_out import LeaveOneOut
 from dualgap.estimators.paths import solutions_at, warn_of
@@ -21,40 +22,36 @@ from dualgap.problem import Problem
 from dualgap.solution import Solution
 
 
+@documented(
+    attributes={
+        "alpha_": """float, or array with one for each target
+    The chosen alpha. All attributes after ``cv_results_`` are of the refit.""",
+        "best_score_": """float, or array with one for each target""",
+        "cv_results_": """array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+    Squared errors of left-out samples, times their weights; predictions where ``scoring`` is
+    given.""",
+    },
+    alphas="""array or number, default (0.1, 1.0, 10.0)
+    What to choose from, all > 0 (≥ 0 where ``cv`` is given).""",
+    scoring="""str or callable, optional
+    By default the negative mean squared error for leave-one-out, R² for folds.""",
+    cv="""int, splitter or iterable of pairs, optional
+    Folds; by default every sample is left out once, in closed form, for all alphas from one
+    decomposition of the data.""",
+    gcv_mode=f"""str, optional
+    {COMPATIBLE}""",
+    store_cv_results="""bool, default False
+    Whether to keep ``cv_results_``; for leave-one-out only.""",
+    alpha_per_target="""bool, default False
+    Whether each column of y gets an alpha of its own; for leave-one-out only.""",
+    n_jobs=FOLD_JOBS,
+    callback=REFIT_CALLBACK,
+)
 class RidgeCV(Folds, Ridge):
     """Ridge regression, with alpha chosen by cross-validation, and a certified refit.
 
-    Minimises  Σ_i c_i ½(y_i − x_i·w − b)² + λ·½‖w‖²,  c_i = s_i/Σs,  λ = alpha/Σs.
-
-    Parameters
-    ----------
-    alphas : array or number
-        What to choose from, all > 0 (≥ 0 where ``cv`` is given).
-    scoring : str or callable, optional
-        By default the negative mean squared error for leave-one-out, R² for folds.
-    cv : int, splitter or iterable of pairs, optional
-        Folds; by default every sample is left out once, in closed form, for all alphas from one
-        decomposition of the data.
-    store_cv_results : bool
-        Whether to keep ``cv_results_``; for leave-one-out only.
-    alpha_per_target : bool
-        Whether each column of y gets an alpha of its own; for leave-one-out only.
-    n_jobs : int, optional
-        How many folds are fitted at the same time, by threads.
-    gcv_mode
-        Accepted as scikit-learn's, without effect.
-    fit_intercept, tol, max_iter, verbose, random_state, method, sampling
-        As for ``Ridge``.
-
-    Attributes
-    ----------
-    alpha_ : float, or array with one for each target
-    best_score_ : float, or array with one for each target
-    cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
-        Squared errors of left-out samples, times their weights; predictions where ``scoring`` is
-        given.
-    coef_, intercept_, dual_coef_, dual_gap_, certificate_, n_iter_, history_
-        Of the refit, as for ``Ridge``.
+    Minimises Σ_i s_i (y_i − x_i·w − b)² + alpha·‖w‖², that is ``Problem`` with λ = alpha/Σs, where
+    s are sample weights.
     """
 
     def __init__(
@@ -129,7 +126,7 @@ class RidgeCV(Folds, Ridge):
         self.alpha_ = alphas[best] if np.ndim(best) else float(alphas[best])
         self.best_score_ = np.max(scores, axis=0)
         model = Ridge(**{**self._shared_with(Ridge), "alpha": self.alpha_})
-        self._adopt(model.fit(X, y, sample_weight=sample_weight))
+        self._fit_to_all(model, X, y, sample_weight)
         return self
 
     def _alphas(self) -> Floats:
@@ -188,6 +185,7 @@ class RidgeCV(Folds, Ridge):
         test: Any,
         alphas: Floats,
         routed: Any,
+        options: dict[str, Any],
     ) -> tuple[list[float], list[Solution]]:
         """The score of a fold at each alpha, and the solutions that fell short."""
         own = None if weights is None else weights[train]
@@ -199,15 +197,16 @@ class RidgeCV(Folds, Ridge):
         unsolved = []
         for k, target in enumerate(Y.T):
             problem = Problem(data, target[train], "squared", "l2", 1.0, own, intercept)
-            for at, solution in zip(down, solutions_at(problem, lams, **self._path_options())):
+            for at, solution in zip(down, solutions_at(problem, lams, **options)):
                 coefs[at, k], intercepts[at, k] = solution.coef, solution.intercept
                 if not solution.converged:
                     unsolved.append(solution)
         model, scorer, scores = Ridge(), self._scorer(), []
+        params = _check_method_params(X=X, params=routed.scorer.score, indices=test)
         model.n_features_in_ = X.shape[1]
         for coef, b in zip(coefs, intercepts):
             model.coef_, model.intercept_ = (coef, b) if np.ndim(y) > 1 else (coef[0], b[0])
-            scores.append(float(scorer(model, X[test], y[test], **routed.scorer.score)))
+            scores.append(float(scorer(model, X[test], y[test], **params)))
         return scores, unsolved
 
     def _scorer(self) -> Any:

@@ -18,7 +18,7 @@ from dualgap.estimators._regressors import LinearRegressor
     Strength of the penalty; 0 for none.""",
     tol="""float, default 1e-5
     Stop when the certified duality gap is at most ``tol`` times the objective at zero
-    coefficients.""",
+    coefficients and the best intercept.""",
 )
 class HuberRegression(LinearRegressor):
     """Regression with Huber's loss and an L2 penalty.
@@ -68,9 +68,9 @@ class HuberRegression(LinearRegressor):
 @documented(
     quantile="""float, default 0.5
     Which quantile to predict, between 0 and 1.""",
-    tol="""float, default 1e-8
-    Stop when the certified duality gap is at most ``tol`` times the objective at zero coefficients;
-    small, since scikit-learn's solvers of linear programs are exact.""",
+    tol="""float, default 1e-6
+    Stop when the certified duality gap is at most ``tol`` times the objective at zero coefficients
+    and the best intercept; small, since scikit-learn's solvers of linear programs are exact.""",
 )
 class QuantileRegressor(LinearRegressor):
     """Prediction of a quantile, with an L1 penalty.
@@ -88,7 +88,7 @@ class QuantileRegressor(LinearRegressor):
         solver: str = "highs",
         solver_options: Any = None,
         max_iter: int = 10_000,
-        tol: float = 1e-8,
+        tol: float = 1e-6,
         warm_start: bool = False,
         positive: bool = False,
         random_state: Any = None,

@@ -95,7 +95,7 @@ class LinearSVC(_Machine, LinearClassifier):
         kind = _checks.choice(self.penalty, "penalty", ("l2", "l1"))
         return penalties.L1() if kind == "l1" else penalties.L2()
 
-    def _is_joint(self) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         if self.multi_class == "crammer_singer":
             raise ValueError(
                 'multi_class="crammer_singer" has no dual gap here; its smoothed form is '
