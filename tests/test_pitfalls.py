@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from dualgap import estimators
@@ -212,6 +213,14 @@ def test_more_features_than_samples(name):
 def test_extreme_strengths(make, C):
     X, y = problem_for("LinearSVC")
     model = make(C=C).fit(X, y)
+    assert model.certificate_.relative_gap <= model.tol
+
+
+@pytest.mark.parametrize("C", [1e4, 1e8])
+def test_a_class_that_stands_apart(C):
+    """Its dual variables are so small that no sum over them is balanced to the last digit."""
+    X, y = load_iris(return_X_y=True)
+    model = estimators.LogisticRegression(C=C).fit(X, y)
     assert model.certificate_.relative_gap <= model.tol
 
 

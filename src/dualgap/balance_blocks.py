@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.balance_search import gram_of, is_balanced, polish, settle, solved, summed
+from dualgap.balance_search import gram_of, is_close, polish, settle, solved, summed
 
 _MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
 _STEEPEST = 600.0  # exponents beyond it would overflow
@@ -81,7 +81,7 @@ def balance_blocks(problem: Any, X: Floats, a: Floats) -> tuple[Floats, Floats]:
     family = _Tilts(problem, X, a)
     found, t = a, np.zeros(family.size)
     for part in _MIXED:
-        if is_balanced(family, found):
+        if is_close(family, found, problem.n):
             break
         family.mix(part)
         found, t = settle(family)

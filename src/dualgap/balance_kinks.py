@@ -22,6 +22,7 @@ from dualgap.balance_search import (
     combined,
     gram_of,
     is_balanced,
+    is_close,
     polish,
     settle,
     solved,
@@ -97,7 +98,7 @@ def balance_kinks(problem: Any, X: Floats, q: float, a: Floats, z: Floats) -> tu
         return a, np.zeros(family.size)
     found, t = settle(family)
     found = _polished(family, found)
-    if is_balanced(family, found):
+    if is_close(family, found, problem.n):
         return found, t
     family = _Projections(problem, X, a)
     found, t = settle(family)

@@ -87,6 +87,11 @@ def is_balanced(family: Family, a: Floats) -> bool:
     return _within(family, a, _POLISHED)
 
 
+def is_close(family: Family, a: Floats, n: int) -> bool:
+    """Whether the imbalance is what rounding errors of a sum of n terms may be."""
+    return _within(family, a, n * EPS)
+
+
 def _within(family: Family, a: Floats, part: float) -> bool:
     return bool((np.abs(family.imbalance(a)) <= part * family.length(a)).all())
 

@@ -19,7 +19,7 @@ from dualgap.balance_kinks import balance_kinks
 from dualgap.balance_search import (
     combined,
     gram_of,
-    is_balanced,
+    is_close,
     polish,
     settle,
     solved,
@@ -135,7 +135,7 @@ def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> tuple[Floa
     family = _Slopes(problem, X, z)
     t = np.zeros(family.size)
     found = family.polished(a, family.curvatures(t))
-    if not is_balanced(family, found):
+    if not is_close(family, found, problem.n):
         found, t = settle(family)
         found = family.polished(found, family.curvatures(t))
     return found, t
