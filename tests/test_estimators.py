@@ -188,7 +188,8 @@ def test_a_loss_of_many_classes(y):
     proof = dg.certify(problem, model.coef_.T, model.dual_coef_.T, model.intercept_)
     assert proof.primal == model.certificate_.primal
     # Two columns of opposite sign, each with half of the weights of a logistic model.
-    other = theirs.LogisticRegression(C=0.5 if K > 2 else 1.0, tol=1e-10, max_iter=10_000)
+    C = 0.5 if K > 2 else 1.0
+    other = theirs.LogisticRegression(C=C, solver="newton-cg", tol=1e-10, max_iter=10_000)
     np.testing.assert_allclose(
         model.predict_proba(IRIS), other.fit(IRIS, y).predict_proba(IRIS), atol=1e-5
     )

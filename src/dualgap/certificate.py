@@ -23,7 +23,7 @@ from dualgap.losses._simplex import LOOSE
 from dualgap.problem import Problem
 from dualgap.unpenalised import balance
 
-_SHRINKS = 5  # until rounding errors no longer lead out of the domain of g*
+_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,7 @@ def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
     low, high, free = problem.features.low, problem.features.high, problem.features.free
     if not np.isfinite(np.minimum(high, -low)[~free]).any():
         return pair, error
-    for _ in range(_SHRINKS):
+    for trial in range(_SHRINKS):
         # That keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
         size = error if error.size else 0.0
         with np.errstate(divide="ignore"):
@@ -224,10 +224,11 @@ def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
         shrink = float(np.min(room[~free], initial=1.0))
         if shrink == 1.0:
             break
+        # What a is rounded to may lead outside again, by as little: later trials go further in.
+        shrink = max(1.0 - (1.0 - shrink) * 4.0**trial, 0.0)
         pair = pair._replace(a=pair.a * shrink, u=pair.u * shrink)
         if not error.size:
             break
-        # What a was rounded to may lead outside again, by as little.
         pair, error = _measured(problem, pair)
     else:
         return _nothing(problem, pair), 0.0 * error
