@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import terms
+from dualgap._validate import Floats
 from dualgap.losses.softmax import Softmax
 
 _CLOSE = 1e-3
@@ -23,8 +24,16 @@ def null_objective(problem: Any) -> float:
     zero = problem.primal(problem.features.origin) - problem.floor
     if problem.intercept is not True:
         return float(zero)
-    found = _of_classes(problem) if problem.width > 1 else _of_constant(problem)
+    found = _of_classes(problem) if problem.width > 1 else _of_constant(problem)[0]
     return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
+
+
+def origin(problem: Any) -> Floats:
+    """The coefficients of that model; for several classes those of P(0)."""
+    w = problem.features.origin.copy()
+    if problem.intercept is True and problem.width == 1:
+        w[-1] = _of_constant(problem)[1]
+    return np.asarray(w)
 
 
 def _of_classes(problem: Any) -> float:
@@ -36,20 +45,20 @@ def _of_classes(problem: Any) -> float:
     return _objective(problem, np.tile(z, problem.n))
 
 
-def _of_constant(problem: Any) -> float:
-    """The minimum over b of Σ c φ(b): convex, by bisection on its slope."""
+def _of_constant(problem: Any) -> tuple[float, float]:
+    """The minimum over b of Σ c φ(b), and b: convex, by bisection on its slope."""
     slope, stride = _slope(problem, 0.0), _stride(problem)
     near, far = 0.0, -np.sign(slope) * stride
     for _ in range(_DOUBLINGS):  # until the slope changes its sign
         if _slope(problem, far) * slope <= 0.0:
             break
         near, far = far, 2.0 * far
-    best = np.inf
+    best = (np.inf, 0.0)
     for _ in range(_HALVINGS):
         middle = 0.5 * (near + far)
         at = _slope(problem, middle)
-        best = min(best, _objective(problem, np.full(problem.n, middle)))
-        if abs(at * (far - near)) <= _CLOSE * best:  # no more than that can be gained
+        best = min(best, (_objective(problem, np.full(problem.n, middle)), middle))
+        if abs(at * (far - near)) <= _CLOSE * best[0]:  # no more than that can be gained
             break
         near, far = (middle, far) if at * slope > 0.0 else (near, middle)
     return best

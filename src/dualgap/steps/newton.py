@@ -23,6 +23,7 @@ from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg.blas import one_thread
+from dualgap.null_model import origin
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
@@ -35,6 +36,7 @@ _NEGLIGIBLE = 0.01  # ... or to the gap that is aimed at
 _FEW, _MANY = 3, 12  # steps of a stage that was easy, or hard
 _NARROWER, _NARROW = 0.1, 0.3  # what the widths are multiplied by after an easy stage, and others
 _FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
+_BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
 _TRIALS = 60
 
 
@@ -69,7 +71,7 @@ class NewtonRun(FullPassRun):
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
         self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
-        self.w = problem.features.origin if warm.coef is None else warm.coef
+        self.w = origin(problem) if warm.coef is None else warm.coef
         a, width = dual_start(problem, warm.dual), _spread(problem)
         self.samples = Samples(problem, a, width) if problem.width == 1 else Blocks(problem)
         s = np.zeros(problem.coef_size)
@@ -126,7 +128,7 @@ class NewtonRun(FullPassRun):
         at_low, at_high = -self.left, np.inf
         for trial in range(_TRIALS):
             slope = self._slope_at(length, move, along)
-            if abs(slope) <= (_LATER if trial else _FIRST) * self.left:
+            if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
                 return length
             if slope < 0.0:
                 low, at_low = length, slope
