@@ -137,3 +137,33 @@ def test_rounding_errors_end_a_run():
     assert not solution.converged
     assert solution.certificate.relative_gap < 1e-12
     assert "Stalled" in str(solution)
+
+
+def badly_scaled(seed, loss):
+    """Few samples, features of any size, perhaps far from 0, and any λ."""
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 40), rng.integers(1, 6)
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-4.0, 4.0, d)
+    X += (rng.random() < 0.3) * 10.0 ** rng.uniform(-2.0, 2.0)
+    z = X @ rng.standard_normal(d)
+    z = z / np.abs(z).max() + 0.3 * rng.standard_normal(n)
+    if loss == "quantile":
+        y = z * 10.0 ** rng.uniform(-3.0, 3.0) + (rng.random() < 0.3) * 1e3
+    else:
+        y = np.where(z > 0.0, 1, -1)
+        y[0], y[-1] = 1, -1
+    free = bool(rng.random() < 0.5)
+    return dg.Problem(X, y, loss, "l1", 10.0 ** rng.uniform(-5.0, 1.0), intercept=free)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "hinge", "squared-hinge"])
+def test_whatever_the_scales(loss):
+    """A system that is all but singular, a wall at the first step, a start far from the data."""
+    for seed in range(60):
+        problem = badly_scaled(seed, loss)
+        solution = dg.solve(problem, "newton", tol=1e-6, max_epochs=300)
+        assert solution.converged, f"{seed}: {solution}"
+        coef = solution.coef * (1.0 + 0.01 * rng.standard_normal(problem.p))
+        other = dg.certify(problem, coef, solution.dual * 0.99, solution.intercept)
+        assert other.dual <= solution.certificate.primal
+        assert other.gap >= (other.primal - solution.certificate.primal) * (1.0 - 1e-12)

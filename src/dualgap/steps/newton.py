@@ -38,6 +38,8 @@ _NARROWER, _NARROW = 0.1, 0.3  # what the widths are multiplied by after an easy
 _FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
 _BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
 _TRIALS = 60
+_SHORT = 1e-6  # the length of a step that calls for more damping
+_LEAST_DAMPING, _MOST_DAMPING = 1e-14, 1e-4  # added to a diagonal of 1
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class NewtonRun(FullPassRun):
             s = np.clip(problem.average(a) - shape.l2 * self.w, -shape.l1, shape.l1)
         self.features = Features(problem, shape, s, width)
         self.staged = self.features.kinked or self.samples.q > 0.0
-        self.steps, self.left = 0, np.inf
+        self.steps, self.left, self.damping = 0, np.inf, _LEAST_DAMPING
         self._respond()
 
     def _respond(self) -> None:
@@ -101,10 +103,13 @@ class NewtonRun(FullPassRun):
         with one_thread():
             hessian = self.samples.hessian(self.h)
             hessian[np.diag_indices_from(hessian)] += lam * self.bend
-            move = _solved(hessian, -gradient)
+            move = _solved(hessian, -gradient, self.damping)
         self.left = -float(np.sum(gradient * move))
-        before = self.w
-        self.w = self.w + self._length(move) * move
+        before, length = self.w, self._length(move)
+        self.w = self.w + length * move
+        # A system that is all but singular sends Newton steps into walls.
+        change = 100.0 if length < _SHORT else 0.01
+        self.damping = min(max(self.damping * change, _LEAST_DAMPING), _MOST_DAMPING)
         self.steps += 1
         self._respond()
         moved = not self._is_exhausted() and bool((self.w != before).any())
@@ -173,8 +178,8 @@ def _spread(problem: Problem) -> float:
     return float(np.sqrt(np.sum(problem.c * away * away))) or 1.0
 
 
-def _solved(hessian: Floats, right: Floats) -> Floats:
-    """The Newton step, in units in which the diagonal is 1; singular systems get a little more.
+def _solved(hessian: Floats, right: Floats, more: float) -> Floats:
+    """The Newton step, in units in which the diagonal is 1; ``more`` is added to it, or yet more.
 
     None at all where numbers have overflowed.
     """
@@ -184,7 +189,6 @@ def _solved(hessian: Floats, right: Floats) -> Floats:
     size[size == 0.0] = 1.0
     scaled = hessian / np.outer(size, size)
     diagonal = np.diag_indices_from(scaled)
-    more = 1e-14
     while True:
         scaled[diagonal] = 1.0 + more
         try:
