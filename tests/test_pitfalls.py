@@ -158,7 +158,7 @@ def test_extreme_scales_are_refused_or_right(name, scale):
         assert "scale the features" in str(caught[0].message)
     if scale > 1.0:  # next to nothing is left of the penalty
         strength = {"C": 1e9} if hasattr(model, "C") else {"alpha": 1e-9}
-        free = ALL[name]().set_params(tol=1e-9, **strength).fit(X, y)
+        free = ALL[name]().set_params(tol=1e-5, **strength).fit(X, y)
         assert model.certificate_.primal == pytest.approx(free.certificate_.primal, rel=1e-3)
     elif name != "PoissonRegressor":  # nothing is left of the features; its scale is no objective
         assert model.certificate_.primal == pytest.approx(model.certificate_.scale, rel=2e-3)
