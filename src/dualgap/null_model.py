@@ -24,7 +24,7 @@ def null_objective(problem: Any) -> float:
     zero = problem.primal(problem.features.origin) - problem.floor
     if problem.intercept is not True:
         return float(zero)
-    found = _of_classes(problem) if problem.width > 1 else _of_constant(problem)[0]
+    found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
     return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
 
 
@@ -32,7 +32,7 @@ def origin(problem: Any) -> Floats:
     """The coefficients of that model; for several classes those of P(0)."""
     w = problem.features.origin.copy()
     if problem.intercept is True and problem.width == 1:
-        w[-1] = _of_constant(problem)[1]
+        w[-1] = problem.best_constant[1]
     return np.asarray(w)
 
 
@@ -45,7 +45,7 @@ def _of_classes(problem: Any) -> float:
     return _objective(problem, np.tile(z, problem.n))
 
 
-def _of_constant(problem: Any) -> tuple[float, float]:
+def best_constant(problem: Any) -> tuple[float, float]:
     """The minimum over b of Σ c φ(b), and b: convex, by bisection on its slope."""
     slope, stride = _slope(problem, 0.0), _stride(problem)
     near, far = 0.0, -np.sign(slope) * stride

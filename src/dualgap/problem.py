@@ -26,7 +26,7 @@ from dualgap._validate import (
 )
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg import storage
-from dualgap.null_model import null_objective
+from dualgap.null_model import best_constant, null_objective
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
@@ -122,7 +122,7 @@ class Problem(DesignMatrix):
     def with_lam(self, lam: float) -> Problem:
         """The same problem at another λ; data, views and measurements are shared."""
         other = copy.copy(self)
-        for fact in ("scale", "least"):
+        for fact in ("scale", "least", "best_constant"):
             other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
         if "unpenalised" in self.__dict__:
@@ -134,7 +134,7 @@ class Problem(DesignMatrix):
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
         other = copy.copy(self)
-        for fact in ("features", "scale", "least", "unpenalised"):
+        for fact in ("features", "scale", "least", "best_constant", "unpenalised"):
             other.__dict__.pop(fact, None)
         other.penalty = check_penalty(penalty, self.coef_size)
         return other
@@ -214,6 +214,11 @@ class Problem(DesignMatrix):
         taken at the nearest coefficients that the penalty allows.
         """
         return null_objective(self)
+
+    @cached_property
+    def best_constant(self) -> tuple[float, float]:
+        """The objective of the best model without features of a scalar loss, and its intercept."""
+        return best_constant(self)
 
     @property
     def unit_curvature(self) -> float:

@@ -31,6 +31,7 @@ from dualgap._rules import prox
 from dualgap._scalar import EPS
 from dualgap._validate import LARGEST, Floats, number
 from dualgap.certificate import Pair
+from dualgap.linalg.products import norm
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
 from dualgap.steps.full_pass import FullPass, FullPassRun
@@ -117,7 +118,7 @@ class FullGradientRun(FullPassRun):
             self.L *= self.step.up
         self.x = new
         # What is left of the step when rounding errors of the gradient and of y are taken off.
-        moved = self.L * _norm(y.w - new.w) > self._noise(y) + self.L * EPS * _norm(y.w)
+        moved = self.L * norm(y.w - new.w) > self._noise(y) + self.L * EPS * norm(y.w)
         against = float((y.w - new.w) @ (new.w - x.w)) > 0.0
         self.total += a
         self.slopes += a * new.gradient
@@ -155,7 +156,7 @@ class FullGradientRun(FullPassRun):
         if not np.isfinite(new.gradient).all():
             return new, False
         bend, way = y.gradient - new.gradient, y.w - w
-        if _norm(bend) <= self._noise(y):
+        if norm(bend) <= self._noise(y):
             return new, True  # f is flat here, as far as can be seen
         return new, float(bend @ way) >= float(bend @ bend) / self.L
 
@@ -178,9 +179,9 @@ class FullGradientRun(FullPassRun):
         problem = self.problem
         error = np.abs(point.a)
         if problem.loss.gamma > 0.0:
-            length = np.sqrt(problem.row_squares) * _norm(point.w)
+            length = np.sqrt(problem.row_squares) * norm(point.w)
             error = error + (np.abs(point.z) + length) / problem.loss.gamma
-        return EPS * _norm(problem.c * error) * float(np.sqrt(problem.column_squares.sum()))
+        return EPS * norm(problem.c * error) * float(np.sqrt(problem.column_squares.sum()))
 
     def _first_estimate(self) -> float:
         """The curvature of f along its gradient: at most the Lipschitz constant of f'."""
@@ -194,10 +195,6 @@ class FullGradientRun(FullPassRun):
         square = float(np.sum((g / largest) ** 2))
         estimate = float(np.sum(self.problem.c * curvatures * along**2)) / square
         return estimate if 0.0 < estimate < LARGEST else 1.0
-
-
-def _norm(x: Floats) -> float:
-    return float(np.sqrt(np.sum(x * x)))
 
 
 @kernel

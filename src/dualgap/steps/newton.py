@@ -112,17 +112,17 @@ class NewtonRun(FullPassRun):
         self.damping = min(max(self.damping * change, _LEAST_DAMPING), _MOST_DAMPING)
         self.steps += 1
         self._respond()
-        moved = not self._is_exhausted() and bool((self.w != before).any())
+        moved = not self._is_exhausted(self._moved()) and bool((self.w != before).any())
         return int(moved), *self.worth(3 + self.problem.d)
 
     def _moved(self) -> float:
         """How far this stage has moved the multipliers, in units of the objective."""
         return self.samples.shift(self.b) + self.features.shift(self.w, self.slope)
 
-    def _is_exhausted(self) -> bool:
-        """Whether all is done that rounding errors allow."""
+    def _is_exhausted(self, moved: float) -> bool:
+        """Whether all is done that rounding errors allow, the multipliers having moved so far."""
         wide = self.samples.q > self.samples.least or self.features.is_wide
-        return not wide and self.left + self._moved() <= EPS * self.problem.scale
+        return not wide and self.left + moved <= EPS * self.problem.scale
 
     def _length(self, move: Floats) -> float:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
@@ -158,7 +158,7 @@ class NewtonRun(FullPassRun):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """End the stage once it is solved well enough."""
         moved = self._moved()
-        if not self.staged or not np.isfinite(moved) or self._is_exhausted():
+        if not self.staged or not np.isfinite(moved) or self._is_exhausted(moved):
             return False
         if not self.left <= max(_INEXACT * moved, self.negligible):
             return False
