@@ -71,7 +71,7 @@ class DesignMatrix:
         """Samples as coordinates, without a constant feature."""
         return storage.rows(self.X)
 
-    @property
+    @cached_property
     def rows(self) -> storage.Matrix:
         """Samples as coordinates."""
         stored = self.stored_rows

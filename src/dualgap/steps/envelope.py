@@ -52,6 +52,18 @@ class Samples:
         """That of Σ c e(Xw), from what ``respond`` has returned."""
         return gram(self.problem, self.problem.c * h)
 
+    def unsettled(self, z: Floats, reach: float) -> Any:
+        """The samples whose b would change if z did, by so much at most."""
+        out = np.empty(self.problem.n, dtype=np.bool_)
+        _unsettled(self.problem.loss, self.problem.y, z, self.a, self.q, reach, out)
+        return np.flatnonzero(out)
+
+    def among(self, problem: Problem, places: Any) -> Samples:
+        """Some of them, which are those of ``problem``."""
+        some = Samples(problem, self.a[places], self.q)
+        some.q = self.q
+        return some
+
     def shift(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
         away = b - self.a
@@ -122,3 +134,13 @@ def _envelopes(
             h[i] = curvature(loss, s, y[i])
         total -= c[i] * b[i] * move[i]
     return total
+
+
+@kernel
+def _unsettled(loss: Any, y: Any, z: Any, a: Any, q: float, reach: float, out: Any) -> None:
+    for i in range(len(y)):
+        below, above = z[i] - reach, z[i] + reach
+        if q > 0.0:
+            out[i] = dual_step(loss, a[i], below, q, y[i]) != dual_step(loss, a[i], above, q, y[i])
+        else:
+            out[i] = slope(loss, below, y[i]) != slope(loss, above, y[i])

@@ -10,6 +10,9 @@ there is one stage: Newton's method on the problem itself.
 
 Cost of a step: nnz·d for the Gram matrix of samples whose slope can change, d³/3 for a system (with
 dK in place of d for K classes). Rate: superlinear, in the steps of a stage and in the stages.
+Two things save passes over all data: a run starts where a sample of the data has its minimum; and a
+loss whose slope is constant but near its kinks leaves few samples whose slopes can change, among
+which several steps are made before all samples are asked again.
 """
 
 from __future__ import annotations
@@ -20,27 +23,27 @@ from typing import Any
 import numpy as np
 
 from dualgap._scalar import EPS
-from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
-from dualgap.linalg.blas import one_thread
 from dualgap.null_model import origin
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
-from dualgap.steps.envelope import Blocks, Response, Samples
+from dualgap.steps.descent import Descent
+from dualgap.steps.envelope import Blocks, Samples
 from dualgap.steps.full_pass import FullPass, FullPassRun
-from dualgap.steps.quadratic import minimum
 from dualgap.steps.start import Start, dual_start
 
 _INEXACT = 0.1  # what a stage may leave, relative to how far its multipliers have moved ...
 _NEGLIGIBLE = 0.01  # ... or to the gap that is aimed at
-_FEW, _MANY = 3, 12  # steps of a stage that was easy, or hard
-_NARROWER, _NARROW = 0.1, 0.3  # what the widths are multiplied by after an easy stage, and others
-_FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
-_BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
-_TRIALS = 60
-_SHORT = 1e-6  # the length of a step that calls for more damping
-_LEAST_DAMPING, _MOST_DAMPING = 1e-14, 1e-4  # added to a diagonal of 1
+_MANY, _NARROWER = 12, 0.3  # what widths are multiplied by, unless a stage took more steps
+_INNER = 20  # steps among some samples before all of them are asked
+_AHEAD, _FURTHER = 4.0, 4.0  # how far decision values may go next, relative to the last time ...
+_SHORTER = 0.5  # ... or, after a step that was so short, to what was thought
+_ALL = 0.9  # length of a step that was as good as among some samples
+_WORTH = 0.5  # of all entries: more are not worth leaving some out
+_PART, _PER_FEATURE = 10, 40  # a sample to start from: a tenth, or so many for each feature ...
+_LEAST, _MOST = 500, 0.2  # ... if these are at least so many, and at most that part
+_ROUGH = 1e-3  # of P(0): a minimum of a sample need not be better
 
 
 @dataclass(frozen=True)
@@ -73,96 +76,105 @@ class NewtonRun(FullPassRun):
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
-        self.shape = shape
         self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
-        self.w = np.clip(origin(problem) if warm.coef is None else warm.coef, shape.low, shape.high)
+        w = np.clip(origin(problem) if warm.coef is None else warm.coef, shape.low, shape.high)
         a = dual_start(problem, warm.dual)
         self.samples = (
             Samples(problem, a, _spread(problem)) if problem.width == 1 else Blocks(problem)
         )
-        self.steps, self.left, self.damping = 0, np.inf, _LEAST_DAMPING
-        self.refresh()
+        self.at = Descent(problem, self.samples, shape, w)
+        self.steps, self.reach = 0, np.inf
+        self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
+        self.unsampled = warm.coef is None and problem.width == 1
 
     def refresh(self) -> None:
-        """What samples say to the current point and multipliers."""
-        self._answered(self.samples.respond(self.problem.decision(self.w)))
-
-    def _answered(self, response: Response) -> None:
-        self.response = response
-        self.u = self.problem.average(response.b)
+        """Wipe out the rounding errors of updates."""
+        self.at.answer(self.samples.respond(self.problem.decision(self.at.w)))
 
     def pair(self) -> Pair:
-        return Pair(self.w, self.response.b, self.response.z, self.u)
+        return Pair(self.at.w, self.at.response.b, self.at.response.z, self.at.u)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
-        """A Newton step."""
-        lam = self.problem.lam
-        with one_thread():
-            hessian = self.samples.hessian(self.response.h)
-            goal = minimum(hessian, -lam * self.u, self.w, lam, self.shape, self.damping)
-        move = goal - self.w
-        self.left = lam * (float(np.sum(self.u * move)) - self.shape.slope(self.w, move))
-        length, response = self._search(move)
-        moved = length > 0.0 and bool(move.any())
-        self.w = goal if length == 1.0 else self.w + length * move
-        # A system that is all but singular sends Newton steps into walls.
-        change = 100.0 if length < _SHORT else 0.01
-        self.damping = min(max(self.damping * change, _LEAST_DAMPING), _MOST_DAMPING)
-        self.steps += 1
-        self._answered(response)
-        moved = moved and not self._is_exhausted(self.samples.shift(response.b))
+        """A Newton step, or several of them among samples near their kinks."""
+        if self.unsampled:
+            self.unsampled = False
+            self._start_from_a_sample()
+        before = self.at.response.z
+        near = self._near()
+        if near is None:
+            length = self.at.step()
+            self.steps += 1
+        else:
+            length = self._steps_among(near)
+        away = self.at.response.z - before
+        size = float(np.sqrt(np.sum(self.problem.weighted(away) * away)))
+        if near is None or length > _SHORTER:
+            self.reach = max(_AHEAD * size, self.samples.q)
+        moved = length > 0.0 and not self._is_exhausted(self.samples.shift(self.at.response.b))
         return int(moved), *self.worth(3 + self.problem.d)
+
+    def _start_from_a_sample(self) -> None:
+        """Go to where some of the samples, at random, have their minimum: a tenth of the work."""
+        n = self.problem.n
+        size = max(n // _PART, _PER_FEATURE * self.problem.d)
+        if not _LEAST <= size <= _MOST * n:
+            return
+        places = np.sort(self.rng.choice(n, size, replace=False))
+        run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
+        run.negligible = _ROUGH * self.problem.scale
+        for _ in range(_INNER):
+            run.advance(None)
+            run.end_stage()
+            if run.at.left + run.samples.shift(run.at.response.b) <= run.negligible:
+                break
+        self.samples.q = run.samples.q
+        self.at.w = run.at.w
+        self.refresh()
+
+    def _near(self) -> Any:
+        """The samples whose slope may change within reach; None if that is no great saving."""
+        if self.problem.width > 1 or self.problem.n < _LEAST or not self.reach < np.inf:
+            return None
+        near = self.samples.unsettled(self.at.response.z, self.reach)
+        worth = self.problem.row_counts[near].sum() <= _WORTH * self.problem.row_counts.sum()
+        return near if worth and len(near) else None
+
+    def _steps_among(self, near: Any) -> float:
+        """Minimise among these samples, then go there as far as all samples agree."""
+        inner = self.at.among(near)
+        for _ in range(_INNER):
+            length = inner.step()
+            self.steps += 1
+            if length == 0.0 or inner.left <= self._enough(inner.samples.shift(inner.response.b)):
+                break
+        length = self.at.go(inner.w)
+        self.reach *= 1.0 if length > _SHORTER else _FURTHER
+        if length > _ALL:
+            self.at.left = inner.left
+        return length
+
+    def _enough(self, moved: float) -> float:
+        """What a stage may leave, its multipliers having moved so far."""
+        return max(_INEXACT * moved, self.negligible)
 
     def _is_exhausted(self, moved: float) -> bool:
         """Whether all is done that rounding errors allow, the multipliers having moved so far."""
         wide = self.samples.q > self.samples.least
-        return not wide and self.left + moved <= EPS * self.problem.scale
-
-    def _search(self, move: Floats) -> tuple[float, Response]:
-        """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
-        if not self.left > 0.0:
-            return 0.0, self.response
-        along = self.problem.decision(move)
-        low, high, length = 0.0, np.inf, 1.0
-        at_low, at_high = -self.left, np.inf
-        lowest = self.response
-        for trial in range(_TRIALS):
-            response, slope = self._at(length, move, along)
-            if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
-                return length, response
-            if slope < 0.0:
-                low, at_low, lowest = length, slope, response
-                if self.shape.kinked and length == 1.0:
-                    break  # beyond the goal coefficients would leave their kinks
-            else:
-                high, at_high = length, slope
-            if high == np.inf:
-                length *= 4.0
-            elif trial % 2 or not at_high < np.inf:
-                length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
-            else:
-                length = low - at_low * (high - low) / (at_high - at_low)
-        return low, lowest
-
-    def _at(self, length: float, move: Floats, along: Floats) -> tuple[Response, float]:
-        """What samples say there, and the slope of Ψ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            response = self.samples.respond(self.response.z, along, length)
-            penalty = self.shape.slope(self.w + length * move, move)
-            total = response.slope + self.problem.lam * penalty
-        return response, total if total == total else np.inf
+        return not wide and self.at.left + moved <= EPS * self.problem.scale
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        """End the stage once it is solved well enough."""
-        moved = self.samples.shift(self.response.b)
+        return self.end_stage()
+
+    def end_stage(self) -> bool:
+        """Take over multipliers and round off less, once the stage is solved well enough."""
+        moved = self.samples.shift(self.at.response.b)
         if self.samples.q == 0.0 or not np.isfinite(moved) or self._is_exhausted(moved):
             return False
-        if not self.left <= max(_INEXACT * moved, self.negligible):
+        if not self.at.left <= self._enough(moved):
             return False
-        factor = 1.0 if self.steps > _MANY else (_NARROW if self.steps > _FEW else _NARROWER)
-        self.samples.narrow(self.response.b, factor)
+        self.samples.narrow(self.at.response.b, 1.0 if self.steps > _MANY else _NARROWER)
         self.steps = 0
-        self._answered(self.samples.respond(self.response.z))
+        self.at.answer(self.samples.respond(self.at.response.z))
         return True
 
 

@@ -20,20 +20,19 @@ from dualgap._validate import Floats
 from dualgap.penalties.shape import Shape
 
 _ROUNDS, _SWEEPS = 100, 30
+_TINY = 1e-15  # added to a diagonal of 1
 _DONE = 1e-13  # what a sweep gains, relative to all that was gained
 
 
-def minimum(
-    hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Shape, damping: float
-) -> Floats:
-    """Where it is, as far as rounding errors allow; ``damping`` is that of ``solved``."""
+def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Shape) -> Floats:
+    """Where it is, as far as rounding errors allow."""
     l1, l2, low, high = lam * shape.l1, lam * shape.l2, shape.low, shape.high
     diagonal = np.diag(hessian) + l2
     if not shape.kinked:
-        return w + solved(hessian, diagonal, -(gradient + l2 * w), damping)
+        return w + solved(hessian, diagonal, -(gradient + l2 * w))
     if not np.isfinite(hessian).all() or not np.isfinite(gradient).all():
         return w
-    p, g, gained = np.clip(w, low, high), gradient.copy(), 0.0
+    p, g, gained, tiny = np.clip(w, low, high), gradient.copy(), 0.0, _TINY
     g += hessian @ (p - w)
     for _ in range(_ROUNDS):
         gain, all_gain = _sweeps(hessian, diagonal, l1, l2, low, high, _SWEEPS, p, g)
@@ -41,13 +40,19 @@ def minimum(
         if gain <= _DONE * gained:
             break
         free = np.flatnonzero(((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high))
+        part = hessian[np.ix_(free, free)]
+        part[np.diag_indices_from(part)] = diagonal[free]
         right = -(g + l1 * np.sign(p) + l2 * p)[free]
-        move = solved(hessian[np.ix_(free, free)], diagonal[free], right, damping)
-        length = _room(p[free], move, l1[free], low[free], high[free])
+        move = solved(part, diagonal[free], right, tiny)
+        move *= _room(p[free], move, l1[free], low[free], high[free])
+        gain = float(np.sum(right * move) - 0.5 * np.sum(move * (part @ move)))
+        if not gain > 0.1 * np.sum(right * move):
+            tiny *= 100.0  # rounding errors of a system that is all but singular
+            continue
+        gained += gain
         before = p[free]
-        p[free] = np.clip(before + length * move, low[free], high[free])
+        p[free] = np.clip(before + move, low[free], high[free])
         p[free[(l1[free] > 0.0) & (p[free] * before < 0.0)]] = 0.0
-        gained += float(length * (1.0 - 0.5 * length) * np.sum(right * move))
         g = gradient + hessian @ (p - w)
     return p
 
@@ -98,7 +103,7 @@ def _room(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> flo
     return float(np.min(room, initial=1.0))
 
 
-def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float) -> Floats:
+def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float = _TINY) -> Floats:
     """matrix⁻¹ right with this diagonal, in units in which it is 1; ``more`` is added to it, or yet
     more where it takes that to be positive. Nothing at all where numbers have overflowed."""
     if not np.isfinite(matrix).all() or not np.isfinite(right).all():
