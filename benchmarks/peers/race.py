@@ -1,0 +1,141 @@
+"""One task: every solver over its grid, from loose to tight, ours first and last."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.peers import judge
+from benchmarks.peers.solvers import OURS, PEERS, Fit, Solver, dualgap
+from benchmarks.peers.tasks import Instance
+from benchmarks.peers.worker import SolverError, Worker
+
+REFERENCE = "reference"  # a long run of ours, which tells where the minimum is
+TARGET, AIM = 1e-6, 1e-8  # what time limits refer to; where a grid ends
+SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are repeated three times and twice
+START_SECONDS = 120.0
+OWN_SHARE = 5.0
+
+
+class Patience(NamedTuple):
+    """A grid ends after ``seconds`` or ``factor`` times the best peer's time, whichever is more;
+    that of ours, which every row of the table needs, after a multiple of it."""
+
+    seconds: float = 10.0
+    factor: float = 10.0
+    reference: float = 60.0
+
+    def of(self, solver: Solver, task: dict[str, Any]) -> float:
+        allowed = max(self.seconds, self.factor * best_peer(task, TARGET))
+        return OWN_SHARE * allowed if solver.name == OURS.name else allowed
+
+
+def race(
+    instance: Instance,
+    solvers: Sequence[Solver],
+    patience: Patience,
+    session: str,
+    task: dict[str, Any],
+) -> None:
+    """Adds what solvers do to ``task``, in place of what it knew of them."""
+    nonzeros = instance.X.nnz if sp.issparse(instance.X) else instance.X.size
+    task |= {"n": instance.n, "d": instance.d, "nonzeros": int(nonzeros), "lam": instance.lam}
+    task |= {"main": instance.task.main, "small": instance.task.small}
+    task["load"] = os.getloadavg()[0]  # of the machine, before the race
+    known = task.setdefault("solvers", {})
+    chosen = [solver for solver in solvers if solver.accepts(instance)]
+    if REFERENCE not in known:
+        _enter(known, REFERENCE, session, *_reference(instance, patience.reference))
+    for solver in chosen:
+        known.pop(solver.name, None)
+    peers = [solver for solver in chosen if solver is not OURS]
+    for solver in [OURS] * (OURS in chosen) + peers + [OURS] * (OURS in chosen and bool(peers)):
+        runs, status = _grid(instance, solver, patience, task)
+        _enter(known, solver.name, session, runs, status)
+
+
+def _enter(known: dict[str, Any], name: str, session: str, runs: list[Any], status: str) -> None:
+    """What is there from the same session is another try at the same settings."""
+    entry = known.setdefault(name, {"session": session, "status": status, "runs": []})
+    entry["runs"].extend(runs)
+
+
+def _reference(instance: Instance, limit: float) -> tuple[list[Any], str]:
+    own = replace(
+        OURS,
+        settings=[1e-13],
+        warm_up=[1e-1],
+        start=lambda instance: dualgap.start(instance, limit),
+    )
+    return _attempts(instance, own, 10 * limit)
+
+
+def _attempts(instance: Instance, solver: Solver, limit: float) -> tuple[list[Any], str]:
+    """A single run."""
+    try:
+        worker = Worker(solver, instance, START_SECONDS)
+        timed = worker.run(solver.settings[0], limit)
+    except SolverError as error:
+        return [], f"failed: {error}"
+    if timed is None:
+        return [], f"stopped after {limit:.0f} s"
+    worker.end()
+    return [record(instance, solver.settings[0], timed.seconds, timed.fit)], "done"
+
+
+def _grid(
+    instance: Instance, solver: Solver, patience: Patience, task: dict[str, Any]
+) -> tuple[list[Any], str]:
+    if importlib.util.find_spec(solver.package) is None:
+        return [], "not installed"
+    runs: list[Any] = []
+    spent = 0.0
+    try:
+        worker = Worker(solver, instance, START_SECONDS)
+        for setting in solver.settings:
+            allowed = patience.of(solver, task)
+            if spent > allowed:
+                worker.end()
+                return runs, f"stopped after {spent:.0f} s"
+            timed = worker.run(setting, 2.0 * allowed)
+            if timed is None:
+                return runs, f"stopped in a run of more than {2.0 * allowed:.0f} s"
+            seconds = timed.seconds
+            for _ in range((seconds < SHORT) + (seconds < MEDIUM)):
+                again = worker.run(setting, 2.0 * allowed)
+                seconds = min(seconds, again.seconds if again else np.inf)
+            spent += seconds
+            runs.append(record(instance, setting, seconds, timed.fit))
+            if _arrived(runs[-1], min(judge.least(task), runs[-1]["objective"])):
+                break
+        worker.end()
+    except SolverError as error:
+        return runs, f"failed: {error}"
+    return runs, "done"
+
+
+def record(instance: Instance, setting: float, seconds: float, fit: Fit) -> dict[str, Any]:
+    value = judge.objective(instance, fit.coef)
+    run: dict[str, Any] = {"setting": setting, "seconds": seconds, "objective": value}
+    if fit.bound is not None:
+        run["bound"] = float(fit.bound)
+    return run | ({"note": fit.note} if fit.note else {})
+
+
+def _arrived(run: dict[str, Any], best: float) -> bool:
+    """Ours goes on until it has proven it."""
+    return bool(run["objective"] - run.get("bound", best) <= AIM * best)
+
+
+def best_peer(task: dict[str, Any], level: float) -> float:
+    """Zero as long as no peer has arrived."""
+    best = judge.least(task)
+    names = {solver.name for solver in PEERS} & task["solvers"].keys()
+    times = [judge.seconds_to(task["solvers"][name], best, level) for name in names]
+    return min((t for t in times if np.isfinite(t)), default=0.0)

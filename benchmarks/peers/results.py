@@ -1,0 +1,56 @@
+"""Results in a file: what was measured, when and with what."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+PACKAGES = (
+    "dualgap", "numpy", "scipy", "numba", "scikit-learn", "liblinear-official", "celer", "skglm",
+    "cyanure", "snapml", "adelie",
+)  # fmt: skip
+
+
+def environment() -> dict[str, Any]:
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "versions": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Earlier results, which new ones are entered into; empty if there are none."""
+    if not path.exists():
+        return {"sessions": {}, "tasks": {}}
+    return dict(json.loads(path.read_text()))
+
+
+def write(path: Path, results: dict[str, Any]) -> None:
+    """As a whole or not at all, so that an interruption loses one task at most."""
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(json.dumps(results, indent=1, ensure_ascii=False))
+    temporary.replace(path)
