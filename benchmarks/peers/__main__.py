@@ -10,7 +10,8 @@ from pathlib import Path
 from benchmarks.peers import results, table
 from benchmarks.peers.race import Patience, race
 from benchmarks.peers.solvers import OURS, PEERS
-from benchmarks.peers.tasks import Instance, Task, all_tasks, load
+from benchmarks.peers.tasks import Task, all_tasks, instance_of, load
+from dualgap.datasets import DatasetNotFoundError
 
 QUICK = (
     "hinge:w8a:1/n", "hinge:a9a:1/n", "sqhinge:ijcnn1:1/n", "sqhinge:dorothea:1/n",
@@ -24,7 +25,7 @@ def chosen(which: str, patterns: str) -> list[Task]:
     sets = {
         "quick": lambda task: any(fnmatch(task.name, one) for one in QUICK),
         "main": lambda task: task.main,
-        "small": lambda task: task.small and task.data in task.family.data,
+        "small": lambda task: task.small,
         "all": lambda task: True,
     }
     wanted = patterns.split(",")
@@ -45,9 +46,10 @@ def main() -> None:
     parser.add_argument("--factor", type=float, default=10.0, help="or this times the best peer's")
     parser.add_argument("--reference", type=float, default=60.0, help="seconds to find the minimum")
     parser.add_argument("--quick", action="store_true", help="the quick set, with little patience")
+    parser.add_argument("--fresh", action="store_true", help="forget what is in the file")
     parser.add_argument("--table", action="store_true", help="only print what is in the file")
     options = parser.parse_args()
-    found = results.read(options.out)
+    found = results.nothing() if options.fresh else results.read(options.out)
     if not options.table:
         patience = Patience(options.seconds, options.factor, options.reference)
         if options.quick:
@@ -64,10 +66,15 @@ def run(options: argparse.Namespace, patience: Patience, found: dict) -> None:
     solvers = [s for s in (OURS, *PEERS) if any(fnmatch(s.name, one) for one in patterns)]
     tasks = chosen(options.set, options.tasks)
     for name, group in groupby(tasks, lambda task: task.data):
-        X, y = load(name)
+        try:
+            data = load(name)
+        except DatasetNotFoundError as error:
+            print(f"{name} is left out: {error}", flush=True)
+            continue
         for task in group:
             entry = found["tasks"].setdefault(task.name, {})
-            race(Instance(task, X, y), solvers, patience, now["date"], entry)
+            entry["data"] = data.name
+            race(instance_of(task, data), solvers, patience, now["date"], entry)
             results.write(options.out, found)
             shown = [table.row(task.name, entry, level) for level in table.SHOWN]
             parts = [f"{table.cell(r.ours)} / {table.cell(r.best)} {r.peer}" for r in shown]

@@ -42,15 +42,23 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def nothing() -> dict[str, Any]:
+    return {"sessions": {}, "tasks": {}}
+
+
 def read(path: Path) -> dict[str, Any]:
-    """Earlier results, which new ones are entered into; empty if there are none."""
-    if not path.exists():
-        return {"sessions": {}, "tasks": {}}
-    return dict(json.loads(path.read_text()))
+    """Earlier results, which new ones are entered into."""
+    return dict(json.loads(path.read_text())) if path.exists() else nothing()
 
 
 def write(path: Path, results: dict[str, Any]) -> None:
-    """As a whole or not at all, so that an interruption loses one task at most."""
+    """As a whole or not at all, so that an interruption loses one task at most; a line a task."""
+    tasks = ",\n".join(f"{_json(name)}: {_json(task)}" for name, task in results["tasks"].items())
+    text = f'{{"sessions": {_json(results["sessions"])},\n"tasks": {{\n{tasks}\n}}}}\n'
     temporary = path.with_name(path.name + ".part")
-    temporary.write_text(json.dumps(results, indent=1, ensure_ascii=False))
+    temporary.write_text(text)
     temporary.replace(path)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

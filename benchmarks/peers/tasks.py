@@ -17,6 +17,11 @@ import scipy.sparse as sp
 TEXT, MORE_TEXT = "rcv1_subsets.binary", "news20.binary.rebuilt"
 COVTYPE = "covtype.binary.scale01"
 DENSE = ("leukemia",)
+PUBLISHED = {name: name for name in ("w8a", "ijcnn1", "mushrooms", "dorothea")} | {
+    TEXT: "rcv1",
+    MORE_TEXT: "news20",
+    COVTYPE: "covtype",
+}
 # Small ones first, so that there is something to see early; each is read once.
 DATA = (
     "leukemia", "mushrooms", "dorothea", "ijcnn1", "w8a", "a9a", TEXT, COVTYPE, MORE_TEXT,
@@ -69,14 +74,18 @@ class Task:
         return f"{self.family.name}:{self.data}:{self.lam_label}"
 
     @property
-    def main(self) -> bool:
-        """Of the first table; the others have a smaller λ or are additional data."""
-        return self.factor in self.family.main_factors and self.data in self.family.data
+    def extra(self) -> bool:
+        """On additional data, which the summaries leave out."""
+        return self.data not in self.family.data
 
     @property
     def small(self) -> bool:
-        """λ ten or a hundred times smaller."""
-        return self.factor not in self.family.main_factors
+        """λ ten or a hundred times smaller than in the main table."""
+        return not self.extra and self.factor not in self.family.main_factors
+
+    @property
+    def main(self) -> bool:
+        return not self.extra and not self.small
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,9 +151,18 @@ def all_tasks() -> Iterator[Task]:
                 yield from (Task(family, data, factor) for factor in family.factors)
 
 
-def load(name: str) -> tuple[Any, Any]:
+def load(name: str) -> Any:
+    """The data set of that name, or else the published set that it stands for."""
     from dualgap import datasets
 
-    data = datasets.load(name)
-    X = data.X.toarray() if name in DENSE else data.X
-    return X, np.asarray(data.y, float)
+    try:
+        return datasets.load(name, download=False)
+    except datasets.DatasetNotFoundError:
+        if name not in PUBLISHED:
+            raise
+        return datasets.load(PUBLISHED[name], missing="synthetic")
+
+
+def instance_of(task: Task, data: Any) -> Instance:
+    X = data.X.toarray() if task.data in DENSE else data.X
+    return Instance(task, X, np.asarray(data.y, float))
