@@ -104,7 +104,7 @@ def test_summaries_and_pages_count_tasks(tmp_path):
     behind = {"sessions": {}, "tasks": {"task": {**TASK, "solvers": {**TASK["solvers"]}}}}
     behind["tasks"]["task"]["solvers"]["fast"] = entry((1.0, 1.00001))
     text = report.page(behind)
-    assert "| task | 0.0001 | fast | 2.00 | not examined |" in text
+    assert "| task | 1e-4 | fast | 2.00 | not examined |" in text
     page = report.replaced(f"before\n{report.BEGIN}\nold\n{report.END}\nafter", text)
     assert page.startswith("before")
     assert page.endswith("after")

@@ -55,7 +55,7 @@ class Solver(BaseSolver):
     sampling_strategy = "tolerance"
     # With a loose tolerance the same epoch may do for the next ones too.
     stopping_criterion = SufficientProgressCriterion(patience=6, strategy="tolerance")
-    requirements = ("pip::dualgap",)
+    requirements = ["pip::dualgap"]  # noqa: RUF012 (benchopt asks for a list)
 
     def skip(self, X, **_):
         if SUITE not in SUITES:

@@ -18,7 +18,8 @@ from benchmarks.peers.worker import SolverError, Worker
 
 REFERENCE = "reference"  # a long run of ours, which tells where the minimum is
 TARGET, AIM = 1e-6, 1e-8  # what time limits refer to; where a grid ends
-SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are repeated three times and twice
+SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are made three times and twice
+MANY, ENOUGH = 10, 0.3  # shorter ones are made up to ten times, for so many seconds
 START_SECONDS = 120.0
 OWN_SHARE = 5.0
 
@@ -107,7 +108,7 @@ def _grid(
             if timed is None:
                 return runs, f"stopped in a run of more than {2.0 * allowed:.0f} s"
             seconds = timed.seconds
-            for _ in range((seconds < SHORT) + (seconds < MEDIUM)):
+            for _ in range(repeats(seconds) - 1):
                 again = worker.run(setting, 2.0 * allowed)
                 seconds = min(seconds, again.seconds if again else np.inf)
             spent += seconds
@@ -118,6 +119,12 @@ def _grid(
     except SolverError as error:
         return runs, f"failed: {error}"
     return runs, "done"
+
+
+def repeats(seconds: float) -> int:
+    """How many runs the shortest of which counts, from the seconds of the first."""
+    few = 1 + (seconds < SHORT) + (seconds < MEDIUM)
+    return max(few, min(MANY, round(ENOUGH / max(seconds, 1e-9))))
 
 
 def record(instance: Instance, setting: float, seconds: float, fit: Fit) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def page(found: dict[str, Any]) -> str:
         if names:
             parts += [f"### {title}", markdown(found, names)]
     parts += ["## Where a peer is faster", faster(found), "## Remarks", remarks(found)]
+    parts += ["## Seconds to every level", every_level(found)]
     return "\n\n".join(parts)
 
 
@@ -69,6 +70,22 @@ def markdown(found: dict[str, Any], names: list[str]) -> str:
     return "\n".join(lines)
 
 
+def every_level(found: dict[str, Any]) -> str:
+    """Three lines a task: ours, ours with a proof, the best peer."""
+    head = [table.label(level) for level in table.LEVELS]
+    lines = [f"| task | who | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
+    for name, task in found["tasks"].items():
+        rows = [table.row(name, task, level) for level in table.LEVELS]
+        best = [f"{table.cell(r.best)} {r.peer}" for r in rows]
+        for who, cells in (
+            ("ours", [table.cell(r.ours) for r in rows]),
+            ("ours, proven", [table.cell(r.proven) for r in rows]),
+            ("best peer", best),
+        ):
+            lines.append(f"| {name} | {who} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def factor(ratio: float) -> str:
     if ratio == 0.0:
         return "no peer arrived"
@@ -82,7 +99,7 @@ def faster(found: dict[str, Any]) -> str:
         return "Nowhere."
     lines = ["| task | level | by | factor | why |", "|---|---|---|---|---|"]
     for r in sorted(behind, key=lambda r: -r.ratio):
-        cells = (r.task, f"{r.level:g}", r.peer, factor(r.ratio), reason(r))
+        cells = (r.task, table.label(r.level), r.peer, factor(r.ratio), reason(r))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

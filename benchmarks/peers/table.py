@@ -69,16 +69,21 @@ def rows(results: dict[str, Any], level: float, names: Iterable[str] | None = No
 
 
 def cell(seconds: float) -> str:
-    return f"{seconds:.3f}" if np.isfinite(seconds) else "–"
+    """Three digits; a dash for what was not reached."""
+    if not np.isfinite(seconds):
+        return "–"
+    return f"{seconds:.{max(0, 2 - int(np.floor(np.log10(seconds))))}f}"
+
+
+def label(level: float) -> str:
+    return f"1e-{round(-np.log10(level))}"
 
 
 def lines(results: dict[str, Any]) -> list[str]:
     """The table as plain text."""
     head = f"{'task':40}"
     for level in SHOWN:
-        head += (
-            f" | {f'to {level:g}':>8} {'proven':>8} {'peer':>8} {'':24} {'ratio':>6} {'proven':>6}"
-        )
+        head += f" | {f'to {label(level)}':>8} {'proven':>8} {'peer':>8} {'':24} {'ratio':>6} {'proven':>6}"
     text = [head]
     for name in results["tasks"]:
         line = f"{name:40}"
@@ -96,7 +101,7 @@ def summary(found: list[Row]) -> str:
     proven = np.array([r.proven_ratio for r in found])
     worst = found[int(np.argmax(ratios))]
     return (
-        f"to {found[0].level:g}, {len(found)} tasks: median ratio {np.median(ratios):.2f},"
+        f"to {label(found[0].level)}, {len(found)} tasks: median ratio {np.median(ratios):.2f},"
         f" at most 1.0 in {np.mean(ratios <= 1.0):.0%}, worst {ratios.max():.2f} ({worst.task});"
         f" with a proof: median {np.median(proven):.2f}"
     )
@@ -104,9 +109,9 @@ def summary(found: list[Row]) -> str:
 
 def summaries(results: dict[str, Any]) -> list[str]:
     text = []
-    for label, key in (("main tasks", "main"), ("λ 10 and 100 times smaller", "small")):
+    for title, key in (("main tasks", "main"), ("λ 10 and 100 times smaller", "small")):
         names = [name for name, task in results["tasks"].items() if task[key]]
-        text += [f"{label} {summary(rows(results, level, names))}" for level in SHOWN if names]
+        text += [f"{title} {summary(rows(results, level, names))}" for level in SHOWN if names]
     return text
 
 
