@@ -32,6 +32,7 @@ def plot(found: dict[str, Any], path: Path) -> None:
         figure.subplots(1, len(panels), squeeze=False)[0], panels.items()
     ):
         draw(ax, found, title, names)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.savefig(path, dpi=110)
 
 
@@ -60,4 +61,3 @@ def draw(ax: Any, found: dict[str, Any], title: str, names: list[str]) -> None:
     ax.grid(True, alpha=0.3)
     ax.set_xlabel("seconds of ours / seconds of the best peer")
     ax.set_title(f"{title}: ours is faster left of the line", fontsize=9)
-    ax.legend(loc="upper right", fontsize=7)

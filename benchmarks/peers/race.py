@@ -20,6 +20,7 @@ REFERENCE = "reference"  # a long run of ours, which tells where the minimum is
 TARGET, AIM = 1e-6, 1e-8  # what time limits refer to; where a grid ends
 SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are made three times and twice
 MANY, ENOUGH = 10, 0.3  # shorter ones are made up to ten times, for so many seconds
+TIGHTEST = 1e-13  # of the reference
 START_SECONDS = 120.0
 OWN_SHARE = 5.0
 
@@ -68,26 +69,17 @@ def _enter(known: dict[str, Any], name: str, session: str, runs: list[Any], stat
 
 
 def _reference(instance: Instance, limit: float) -> tuple[list[Any], str]:
-    own = replace(
-        OURS,
-        settings=[1e-13],
-        warm_up=[1e-1],
-        start=lambda instance: dualgap.start(instance, limit),
-    )
-    return _attempts(instance, own, 10 * limit)
-
-
-def _attempts(instance: Instance, solver: Solver, limit: float) -> tuple[list[Any], str]:
     """A single run."""
+    own = replace(OURS, start=lambda instance: dualgap.start(instance, limit))
     try:
-        worker = Worker(solver, instance, START_SECONDS)
-        timed = worker.run(solver.settings[0], limit)
+        worker = Worker(own, instance, START_SECONDS)
+        timed = worker.run(TIGHTEST, 10.0 * limit)
     except SolverError as error:
         return [], f"failed: {error}"
     if timed is None:
-        return [], f"stopped after {limit:.0f} s"
+        return [], f"stopped after {10.0 * limit:.0f} s"
     worker.end()
-    return [record(instance, solver.settings[0], timed.seconds, timed.fit)], "done"
+    return [record(instance, TIGHTEST, timed.seconds, timed.fit)], "done"
 
 
 def _grid(

@@ -83,7 +83,8 @@ def lines(results: dict[str, Any]) -> list[str]:
     """The table as plain text."""
     head = f"{'task':40}"
     for level in SHOWN:
-        head += f" | {f'to {label(level)}':>8} {'proven':>8} {'peer':>8} {'':24} {'ratio':>6} {'proven':>6}"
+        head += f" | {f'to {label(level)}':>8} {'proven':>8} {'peer':>8} {'':24}"
+        head += f" {'ratio':>6} {'proven':>6}"
     text = [head]
     for name in results["tasks"]:
         line = f"{name:40}"

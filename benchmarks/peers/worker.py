@@ -64,8 +64,7 @@ def _serve(link: Any, solver: Solver, instance: Instance) -> None:
     os.dup2(silence, 2)
     try:
         fit = solver.start(instance)
-        for setting in solver.warm_up or solver.settings[:1]:
-            fit(setting)
+        fit(solver.settings[0])
         link.send(True)
         while True:
             setting = link.recv()

@@ -22,8 +22,7 @@ class Solver:
     """``start`` brings the data into the form that the solver likes best, outside of the clock, and
     returns the function that is timed: from a setting to coefficients.
 
-    ``settings`` go from loose to tight. ``warm_up`` are those that are run before the clock starts,
-    so that nothing is compiled or loaded later.
+    ``settings`` go from loose to tight; the first is also the warm-up run.
     """
 
     name: str
@@ -31,7 +30,6 @@ class Solver:
     accepts: Callable[[Instance], bool]
     settings: Sequence[float]
     start: Callable[[Instance], Callable[[float], Fit]]
-    warm_up: Sequence[float] = ()
 
 
 def tolerances(loose: float, tight: float) -> list[float]:
