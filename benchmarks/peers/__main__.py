@@ -42,18 +42,19 @@ def main() -> None:
     parser.add_argument("--tasks", default="*", help="patterns such as 'hinge:*,*:w8a:*'")
     parser.add_argument("--solvers", default="*", help="patterns such as 'dualgap,sklearn-*'")
     parser.add_argument("--out", type=Path, default=Path("results.json"), help="added to")
-    parser.add_argument("--seconds", type=float, default=10.0, help="for a solver on a task")
-    parser.add_argument("--factor", type=float, default=10.0, help="or this times the best peer's")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for a solver on a task")
+    parser.add_argument("--factor", type=float, default=30.0, help="or this times the best peer's")
     parser.add_argument("--reference", type=float, default=60.0, help="seconds to find the minimum")
     parser.add_argument("--quick", action="store_true", help="the quick set, with little patience")
     parser.add_argument("--fresh", action="store_true", help="forget what is in the file")
+    parser.add_argument("--resume", action="store_true", help="only tasks that are not in the file")
     parser.add_argument("--table", action="store_true", help="only print what is in the file")
     options = parser.parse_args()
     found = results.nothing() if options.fresh else results.read(options.out)
     if not options.table:
         patience = Patience(options.seconds, options.factor, options.reference)
         if options.quick:
-            options.set, patience = "quick", Patience(1.0, 5.0, 10.0)
+            options.set, patience = "quick", Patience(2.0, 10.0, 10.0)
         run(options, patience, found)
     for line in [*table.lines(found), "", *table.summaries(found), "", *table.remarks(found)]:
         print(line)
@@ -65,6 +66,8 @@ def run(options: argparse.Namespace, patience: Patience, found: dict) -> None:
     patterns = options.solvers.split(",")
     solvers = [s for s in (OURS, *PEERS) if any(fnmatch(s.name, one) for one in patterns)]
     tasks = chosen(options.set, options.tasks)
+    if options.resume:
+        tasks = [task for task in tasks if task.name not in found["tasks"]]
     for name, group in groupby(tasks, lambda task: task.data):
         try:
             data = load(name)

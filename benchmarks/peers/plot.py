@@ -28,9 +28,8 @@ def plot(found: dict[str, Any], path: Path) -> None:
     panels = {title: sorted(names) for title, names in panels.items() if names}
     height = 1.5 + 0.19 * max(map(len, panels.values()))
     figure = Figure(figsize=(7.0 * len(panels), height), layout="constrained")
-    for ax, (title, names) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels.items()
-    ):
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for ax, (title, names) in zip(axes, panels.items()):
         draw(ax, found, title, names)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.savefig(path, dpi=110)

@@ -22,15 +22,15 @@ SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are made three times and twice
 MANY, ENOUGH = 10, 0.3  # shorter ones are made up to ten times, for so many seconds
 TIGHTEST = 1e-13  # of the reference
 START_SECONDS = 120.0
-OWN_SHARE = 5.0
+OWN_SHARE = 3.0
 
 
 class Patience(NamedTuple):
-    """A grid ends after ``seconds`` or ``factor`` times the best peer's time, whichever is more;
-    that of ours, which every row of the table needs, after a multiple of it."""
+    """A grid ends after ``seconds`` or ``factor`` times the best peer's time, whichever is more,
+    repeated runs included; that of ours, which every row of the table needs, goes on for longer."""
 
-    seconds: float = 10.0
-    factor: float = 10.0
+    seconds: float = 20.0
+    factor: float = 30.0
     reference: float = 60.0
 
     def of(self, solver: Solver, task: dict[str, Any]) -> float:
@@ -96,15 +96,17 @@ def _grid(
             if spent > allowed:
                 worker.end()
                 return runs, f"stopped after {spent:.0f} s"
-            timed = worker.run(setting, 2.0 * allowed)
+            timed = worker.run(setting, allowed)
             if timed is None:
-                return runs, f"stopped in a run of more than {2.0 * allowed:.0f} s"
-            seconds = timed.seconds
-            for _ in range(repeats(seconds) - 1):
-                again = worker.run(setting, 2.0 * allowed)
-                seconds = min(seconds, again.seconds if again else np.inf)
-            spent += seconds
-            runs.append(record(instance, setting, seconds, timed.fit))
+                return runs, f"stopped in a run of more than {allowed:.0f} s"
+            seconds = [timed.seconds]
+            while len(seconds) < repeats(seconds[0]):
+                again = worker.run(setting, START_SECONDS)
+                if again is None:
+                    raise SolverError("a run that was short hangs when repeated")
+                seconds.append(again.seconds)
+            spent += sum(seconds)
+            runs.append(record(instance, setting, min(seconds), timed.fit))
             if _arrived(runs[-1], min(judge.least(task), runs[-1]["objective"])):
                 break
         worker.end()
