@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="forget what is in the file")
     parser.add_argument("--resume", action="store_true", help="only tasks that are not in the file")
     parser.add_argument("--table", action="store_true", help="only print what is in the file")
+    parser.add_argument("--processor", action="store_true", help="its seconds, not the clock's")
     options = parser.parse_args()
     found = results.nothing() if options.fresh else results.read(options.out)
     if not options.table:
@@ -56,6 +57,8 @@ def main() -> None:
         if options.quick:
             options.set, patience = "quick", Patience(2.0, 10.0, 10.0)
         run(options, patience, found)
+    if options.processor:
+        found = results.by_processor(found)
     for line in [*table.lines(found), "", *table.summaries(found), "", *table.remarks(found)]:
         print(line)
 

@@ -60,5 +60,17 @@ def write(path: Path, results: dict[str, Any]) -> None:
     temporary.replace(path)
 
 
+def by_processor(results: dict[str, Any]) -> dict[str, Any]:
+    """The same with the processor's seconds in place of the clock's, for a machine that is busy.
+
+    Solvers with two threads come off worse than they are.
+    """
+    for task in results["tasks"].values():
+        for solver in task["solvers"].values():
+            for run in solver["runs"]:
+                run["seconds"] = run.get("processor", run["seconds"])
+    return results
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

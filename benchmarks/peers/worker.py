@@ -16,7 +16,10 @@ _FORK = multiprocessing.get_context("fork")
 
 
 class Timed(NamedTuple):
+    """``processor`` are the seconds of all threads of the solver, which others do not add to."""
+
     seconds: float
+    processor: float
     fit: Fit
 
 
@@ -68,9 +71,10 @@ def _serve(link: Any, solver: Solver, instance: Instance) -> None:
         link.send(True)
         while True:
             setting = link.recv()
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.process_time()
             result = fit(setting)
-            link.send(Timed(time.perf_counter() - began, result))
+            elapsed = time.perf_counter() - began
+            link.send(Timed(elapsed, time.process_time() - worked, result))
     except (EOFError, BrokenPipeError):
         return
     except Exception as error:

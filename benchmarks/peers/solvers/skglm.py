@@ -12,6 +12,14 @@ from benchmarks.peers.tasks import Instance
 ROUNDS = 1000
 
 
+def lbfgs(tol: float) -> Any:
+    from skglm.solvers import LBFGS
+
+    solver = LBFGS(max_iter=ROUNDS, tol=tol)
+    solver.fit_intercept = solver.warm_start = False  # asked for, although it knows neither
+    return solver
+
+
 def model(instance: Instance, tol: float) -> Any:
     import skglm
 
@@ -22,7 +30,7 @@ def model(instance: Instance, tol: float) -> Any:
         return skglm.GeneralizedLinearEstimator(
             skglm.datafits.Logistic(),
             skglm.penalties.L2(instance.lam),
-            skglm.solvers.LBFGS(max_iter=ROUNDS, tol=tol),
+            lbfgs(tol),
         )
     if instance.loss == "logistic":
         return skglm.SparseLogisticRegression(alpha=instance.lam, **fixed)
@@ -33,8 +41,7 @@ def model(instance: Instance, tol: float) -> Any:
 
 def start(instance: Instance) -> Callable[[float], Fit]:
     import skglm.datafits
-    import skglm.penalties
-    import skglm.solvers  # noqa: F401
+    import skglm.penalties  # noqa: F401
 
     X = instance.columns
     return lambda tol: Fit(model(instance, tol).fit(X, instance.y).coef_)
