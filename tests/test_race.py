@@ -91,6 +91,17 @@ def test_seconds_are_those_of_the_shortest_run_that_arrives():
     assert (row.peer, row.ratio, row.proven_ratio) == ("peer", 0.5, np.inf)
 
 
+def test_short_runs_are_repeated():
+    assert [race.repeats(seconds) for seconds in (5.0, 2.0, 0.5, 0.05, 0.001)] == [1, 2, 3, 6, 10]
+
+
+def test_the_seconds_of_the_processor_can_take_the_place_of_the_clocks():
+    run = {"seconds": 4.0, "processor": 1.0, "objective": 1.0}
+    found = {"sessions": {}, "tasks": {"task": {"solvers": {"peer": {"runs": [run]}}}}}
+    peer = results.by_processor(found)["tasks"]["task"]["solvers"]["peer"]
+    assert judge.seconds_to(peer, 1.0, 1e-4) == 1.0
+
+
 def test_ratios_where_somebody_does_not_arrive():
     assert table.ratio(1.0, np.inf) == 0.0
     assert table.ratio(np.inf, 1.0) == np.inf
