@@ -96,7 +96,7 @@ def _grid(
             if spent > allowed:
                 worker.end()
                 return runs, f"stopped after {spent:.0f} s"
-            timed = worker.run(setting, allowed)
+            timed = worker.run(setting, allowed * busy())
             if timed is None:
                 return runs, f"stopped in a run of more than {allowed:.0f} s"
             tries = [timed]
@@ -113,6 +113,11 @@ def _grid(
     except SolverError as error:
         return runs, f"failed: {error}"
     return runs, "done"
+
+
+def busy() -> float:
+    """How much longer than alone on this machine a run may take."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def repeats(seconds: float) -> int:
