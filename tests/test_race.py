@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from benchmarks.peers import judge, race, report, results, table
+from benchmarks.peers import grid, judge, race, report, results, table
 from benchmarks.peers.solvers import OURS, PEERS, Fit, Solver, dualgap
 from benchmarks.peers.tasks import FAMILIES, Instance, Task, all_tasks, lambda_max
 from dualgap import path
@@ -92,7 +92,12 @@ def test_seconds_are_those_of_the_shortest_run_that_arrives():
 
 
 def test_short_runs_are_repeated():
-    assert [race.repeats(seconds) for seconds in (5.0, 2.0, 0.5, 0.05, 0.001)] == [1, 2, 3, 6, 10]
+    assert [grid.repeats(seconds) for seconds in (5.0, 2.0, 0.5, 0.05, 0.001)] == [1, 2, 3, 6, 10]
+
+
+def test_runs_that_decide_about_a_level_are_repeated():
+    runs = TASK["solvers"]["dualgap"]["runs"]
+    assert grid.deciding(runs, 1.0) == [runs[2], runs[1]]  # 1.1 reaches no level
 
 
 def test_the_seconds_of_the_processor_can_take_the_place_of_the_clocks():

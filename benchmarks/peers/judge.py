@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.peers.tasks import Instance
 
+LEVELS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 LOSSES = {
     "hinge": lambda z, y: np.maximum(0.0, 1.0 - y * z),
     "squared-hinge": lambda z, y: 0.5 * np.maximum(0.0, 1.0 - y * z) ** 2,
@@ -47,17 +48,20 @@ def doubt(task: dict[str, Any]) -> float:
     return max(0.0, (best - bound) / best)
 
 
+def reached(runs: Iterable[dict[str, Any]], best: float, level: float) -> list[dict[str, Any]]:
+    """The runs whose coefficients are within ``level`` of P*, relatively."""
+    return [run for run in runs if run["objective"] - best <= level * best]
+
+
+def proven(runs: Iterable[dict[str, Any]], best: float, level: float) -> list[dict[str, Any]]:
+    """The runs that have themselves proven that they are."""
+    return [run for run in runs if run["objective"] - run.get("bound", -np.inf) <= level * best]
+
+
 def seconds_to(solver: dict[str, Any], best: float, level: float) -> float:
-    """The shortest run whose coefficients are within ``level`` of P*, relatively."""
-    reached = [r["seconds"] for r in solver["runs"] if r["objective"] - best <= level * best]
-    return min(reached, default=np.inf)
+    """Of the shortest run that has reached ``level``."""
+    return min((r["seconds"] for r in reached(solver["runs"], best, level)), default=np.inf)
 
 
 def seconds_to_proof(solver: dict[str, Any], best: float, level: float) -> float:
-    """The shortest run that has itself proven that it is within ``level``."""
-    proven = [
-        r["seconds"]
-        for r in solver["runs"]
-        if r["objective"] - r.get("bound", -np.inf) <= level * best
-    ]
-    return min(proven, default=np.inf)
+    return min((r["seconds"] for r in proven(solver["runs"], best, level)), default=np.inf)

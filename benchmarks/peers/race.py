@@ -12,22 +12,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.peers import judge
+from benchmarks.peers.grid import START_SECONDS, over_grid, record
 from benchmarks.peers.solvers import OURS, PEERS, Solver, dualgap
 from benchmarks.peers.tasks import Instance
-from benchmarks.peers.worker import SolverError, Timed, Worker
+from benchmarks.peers.worker import SolverError, Worker
 
 REFERENCE = "reference"  # a long run of ours, which tells where the minimum is
-TARGET, AIM = 1e-6, 1e-8  # what time limits refer to; where a grid ends
-SHORT, MEDIUM = 1.0, 3.0  # seconds of runs that are made three times and twice
-MANY, ENOUGH = 10, 0.3  # shorter ones are made up to ten times, for so many seconds
+TARGET = 1e-6  # what time limits refer to
 TIGHTEST = 1e-13  # of the reference
-START_SECONDS = 120.0
 OWN_SHARE = 3.0
 
 
 class Patience(NamedTuple):
-    """A grid ends after ``seconds`` or ``factor`` times the best peer's time, whichever is more,
-    repeated runs included; that of ours, which every row of the table needs, goes on for longer."""
+    """A grid ends after ``seconds`` or ``factor`` times the best peer's time, whichever is more;
+    that of ours, which every row of the table needs, goes on for longer."""
 
     seconds: float = 20.0
     factor: float = 30.0
@@ -58,7 +56,11 @@ def race(
         known.pop(solver.name, None)
     peers = [solver for solver in chosen if solver is not OURS]
     for solver in [OURS] * (OURS in chosen) + peers + [OURS] * (OURS in chosen and bool(peers)):
-        runs, status = _grid(instance, solver, patience, task)
+        runs: list[Any] = []
+        status = "not installed"
+        if importlib.util.find_spec(solver.package) is not None:
+            allowed = patience.of(solver, task)
+            runs, status = over_grid(instance, solver, allowed, judge.least(task))
         _enter(known, solver.name, session, runs, status)
 
 
@@ -79,66 +81,7 @@ def _reference(instance: Instance, limit: float) -> tuple[list[Any], str]:
     if timed is None:
         return [], f"stopped after {10.0 * limit:.0f} s"
     worker.end()
-    return [record(instance, TIGHTEST, [timed])], "done"
-
-
-def _grid(
-    instance: Instance, solver: Solver, patience: Patience, task: dict[str, Any]
-) -> tuple[list[Any], str]:
-    if importlib.util.find_spec(solver.package) is None:
-        return [], "not installed"
-    runs: list[Any] = []
-    spent = 0.0
-    try:
-        worker = Worker(solver, instance, START_SECONDS)
-        for setting in solver.settings:
-            allowed = patience.of(solver, task)
-            if spent > allowed:
-                worker.end()
-                return runs, f"stopped after {spent:.0f} s"
-            timed = worker.run(setting, allowed * busy())
-            if timed is None:
-                return runs, f"stopped in a run of more than {allowed:.0f} s"
-            tries = [timed]
-            while len(tries) < repeats(timed.processor):
-                again = worker.run(setting, START_SECONDS)
-                if again is None:
-                    raise SolverError("a run that was short hangs when repeated")
-                tries.append(again)
-            spent += sum(one.processor for one in tries)
-            runs.append(record(instance, setting, tries))
-            if _arrived(runs[-1], min(judge.least(task), runs[-1]["objective"])):
-                break
-        worker.end()
-    except SolverError as error:
-        return runs, f"failed: {error}"
-    return runs, "done"
-
-
-def busy() -> float:
-    """How much longer than alone on this machine a run may take."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
-def repeats(seconds: float) -> int:
-    """How many runs the shortest of which counts, from the seconds of the first."""
-    few = 1 + (seconds < SHORT) + (seconds < MEDIUM)
-    return max(few, min(MANY, round(ENOUGH / max(seconds, 1e-9))))
-
-
-def record(instance: Instance, setting: float, tries: Sequence[Timed]) -> dict[str, Any]:
-    fit = tries[0].fit
-    run: dict[str, Any] = {"setting": setting, "objective": judge.objective(instance, fit.coef)}
-    run["seconds"] = min(one.seconds for one in tries)
-    run["processor"] = min(one.processor for one in tries)
-    if fit.bound is not None:
-        run["bound"] = float(fit.bound)
-    return run | ({"note": fit.note} if fit.note else {})
-
-
-def _arrived(run: dict[str, Any], best: float) -> bool:
-    """Ours goes on until it has proven it."""
-    return bool(run["objective"] - run.get("bound", best) <= AIM * best)
+    return [record(instance, TIGHTEST, timed)], "done"
 
 
 def best_peer(task: dict[str, Any], level: float) -> float:

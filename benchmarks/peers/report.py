@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers import results, table
+from benchmarks.peers import judge, results, table
 from benchmarks.peers.plot import plot
 from benchmarks.peers.table import Row
 from benchmarks.peers.why import REASONS
@@ -72,10 +72,10 @@ def markdown(found: dict[str, Any], names: list[str]) -> str:
 
 def every_level(found: dict[str, Any]) -> str:
     """Three lines a task: ours, ours with a proof, the best peer."""
-    head = [table.label(level) for level in table.LEVELS]
+    head = [table.label(level) for level in judge.LEVELS]
     lines = [f"| task | who | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
     for name, task in found["tasks"].items():
-        rows = [table.row(name, task, level) for level in table.LEVELS]
+        rows = [table.row(name, task, level) for level in judge.LEVELS]
         best = [f"{table.cell(r.best)} {r.peer}" for r in rows]
         for who, cells in (
             ("ours", [table.cell(r.ours) for r in rows]),

@@ -9,7 +9,6 @@ import numpy as np
 
 from benchmarks.peers import judge
 
-LEVELS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 SHOWN = (1e-4, 1e-6)
 OURS, REFERENCE = "dualgap", "reference"
 
