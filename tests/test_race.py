@@ -114,7 +114,8 @@ def test_ratios_where_somebody_does_not_arrive():
 
 
 def test_summaries_and_pages_count_tasks(tmp_path):
-    found = {"sessions": {}, "tasks": {"task": TASK}}
+    absent = {**TASK, "solvers": {"peer": TASK["solvers"]["peer"]}}  # ours took no part
+    found = {"sessions": {}, "tasks": {"task": TASK, "peers": absent}}
     first = table.summaries(found)[0]
     assert "1 tasks: median ratio 0.50, at most 1.0 in 100%, worst 0.50 (task)" in first
     behind = {"sessions": {}, "tasks": {"task": {**TASK, "solvers": {**TASK["solvers"]}}}}

@@ -20,7 +20,7 @@ SERIES = (
 def plot(found: dict[str, Any], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    tasks = found["tasks"]
+    tasks = {name: task for name, task in found["tasks"].items() if table.OURS in task["solvers"]}
     panels = {
         "the tasks": [name for name, task in tasks.items() if task["main"]],
         "smaller λ, additional data": [name for name, task in tasks.items() if not task["main"]],
