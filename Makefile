@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BENCH := .venv-bench
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in clean
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -47,6 +48,21 @@ bench-small-lambda: $(READY)
 bench-drop-in: $(READY)
 	$(BIN)/python benchmarks/drop_in.py
 
+# The race against other solvers, in an environment of its own, since their pins are old.
+# The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.peers --quick --out bench-quick.json
+
+bench-full: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.peers --fresh --out docs/benchmarks.json
+	$(BENCH)/bin/python -m benchmarks.peers.report docs/benchmarks.json
+
+$(BENCH)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --upgrade pip
+	$(BENCH)/bin/pip install --quiet --editable '.[bench]'
+	touch $@
+
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
 	$(PYTHON) -m venv .venv
@@ -55,4 +71,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-oldest .venv-bench bench-quick.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
