@@ -1,0 +1,176 @@
+"""Sweeps over unresolved samples in random order, and steps on the face that they leave.
+
+A round sweeps by coordinate steps over the samples that the last look found unresolved, each once in
+random order, then over those that still moved, and so on, until it has made about as many updates as
+there are samples (Hsieh et al. 2008). For a loss with kinks, the pair that is looked at is the mean of
+the later sweeps: there the objective grows with the size of a residue, not with its square, and the
+residues of sweeps cancel out. Where the dual objective is quadratic on a face (``face.py``), a round
+begins with conjugate gradients on it, if they gain more for their cost than sweeps do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate, Pair
+from dualgap.linalg import products
+from dualgap.problem import Problem
+from dualgap.steps.base import Setting
+from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
+from dualgap.steps.epoch import epoch
+from dualgap.steps.face import ascend, has_faces
+from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.looks import sample_residues
+from dualgap.steps.start import Start
+from dualgap.steps.views import DualView
+
+_UPDATES = 1.0  # of a round, for each sample
+_SWEEPS = 20  # of a round, at most
+_SMALL = 0.1  # of the mean part of the gap: samples with less are left alone for a round
+_FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
+_LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
+
+
+@dataclass(frozen=True)
+class Sweeps(FullPass):
+    """Sweeps and steps on faces; the dual view."""
+
+    usual = "sweeps"
+
+    def refusal(self, problem: Problem) -> str | None:
+        return lacks_for_scalars(problem) or lacks_for_dual(problem)
+
+    def describe(self, problem: Problem) -> str:
+        also = " and conjugate gradients on faces" if has_faces(problem) else ""
+        return f"sweeps over unresolved samples{also} (dual view)"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> SweepsRun:
+        return SweepsRun(problem, warm, setting)
+
+
+class SweepsRun(FullPassRun):
+    """A run; its state is that of the dual view."""
+
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+        super().__init__(problem)
+        self.view = DualView(problem, warm.dual)
+        self.rng = setting.rng or np.random.default_rng(0)
+        self.unresolved = np.flatnonzero(self.view.q > 0.0)
+        self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
+        self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
+        self.swept, self.dual = 0.0, np.inf
+
+    def pair(self) -> Pair:
+        if self.mean is None:
+            return self.view.pair()
+        a, u = self.mean
+        w, z = np.empty(len(u)), np.empty(self.size)
+        terms.conj_slopes(self.problem.penalty, u, w)
+        products.gather(self.view.matrix, w, z)
+        return Pair(w, a, z, u)
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        moved, updates = self.faces.step() if self.faces else (False, 0.0)
+        self.mean, self.swept = None, 0.0
+        if not (self.faces and self.faces.suffice):
+            moved = self._sweep() or moved
+        updates += self.swept
+        return int(moved), int(2 * updates), updates
+
+    def _sweep(self) -> bool:
+        """Sweeps over what is unresolved; whether anything moved."""
+        view, left, sums = self.view, self.unresolved, Means()
+        moved = False
+        for _ in range(_SWEEPS):
+            left = self.rng.permutation(left)
+            before = view.x[left]
+            epoch(
+                view.matrix, view.smooth, view.separable, view.scale, view.q, left, view.x, view.v
+            )
+            self.swept += len(left)
+            left = left[view.x[left] != before]
+            moved = moved or len(left) > 0
+            if self.problem.loss.gamma == 0.0 and 2.0 * self.swept >= _UPDATES * self.size:
+                sums.add(view.x, view.v)
+            if not len(left) or self.swept >= _UPDATES * self.size:
+                break
+        self.mean = sums.mean
+        return moved
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Which samples are unresolved, and whether steps on the face pay."""
+        if self.problem.loss.gamma == 0.0:
+            residue = np.empty(self.size)
+            sample_residues(self.view.look, pair.z, self.view.x, residue)
+            unresolved = residue > 0.0
+        else:
+            parts = certificate.sample_parts
+            unresolved = parts > _SMALL * parts.mean()
+        self.unresolved = np.flatnonzero(unresolved & (self.view.q > 0.0))
+        if self.faces:
+            self.faces.judge(certificate.dual - self.dual, self.swept)
+        self.dual = certificate.dual
+        return False
+
+    def refresh(self) -> None:
+        self.view.refresh()
+        self.mean = None
+
+
+class Means:
+    """The mean of the dual points that were added, and of their images."""
+
+    def __init__(self) -> None:
+        self.a, self.u, self.count = np.zeros(0), np.zeros(0), 0
+
+    def add(self, a: Floats, u: Floats) -> None:
+        if self.count:
+            self.a += a
+            self.u += u
+        else:
+            self.a, self.u = a.copy(), u.copy()
+        self.count += 1
+
+    @property
+    def mean(self) -> tuple[Floats, Floats] | None:
+        """None before the second: what a run has then is its state."""
+        return (self.a / self.count, self.u / self.count) if self.count > 1 else None
+
+
+class Faces:
+    """When to make steps on the face, and how long they may be."""
+
+    def __init__(self, view: DualView, target: float) -> None:
+        self.view, self.target = view, target
+        self.suffice = bool(view.problem.loss.quadratic)  # there is one face only
+        self.most = _ALL if self.suffice else _USUAL
+        self.left, self.wait = int(not self.suffice), 1  # rounds until the next step
+        self.gain = self.cost = 0.0
+
+    def step(self) -> tuple[bool, float]:
+        """Whether anything moved, and the updates that it was worth."""
+        self.gain = self.cost = 0.0
+        if self.left > 0:
+            self.left -= 1
+            return False, 0.0
+        view = self.view
+        done = ascend(view.problem, view.q, view.x, view.v, self.most, self.target)
+        if not self.suffice:
+            change = 1.5 if done.length > 0.5 else 0.7
+            self.most = int(min(max(self.most * change, _FEWEST), _MOST))
+        self.gain, self.cost = done.gain, float(done.size * (done.iterations + 1))
+        return done.length > 0.0, self.cost
+
+    def judge(self, gain: float, swept: float) -> None:
+        """Compare what the round has gained by its sweeps with what its step on the face has."""
+        if self.cost == 0.0 or swept == 0.0:
+            return
+        if self.gain / self.cost < (gain - self.gain) / swept:
+            self.left, self.wait = self.wait, min(2 * self.wait, _LONGEST_WAIT)
+        else:
+            self.wait = 1
