@@ -29,10 +29,11 @@ from dualgap.steps.looks import sample_residues
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
 
-_UPDATES = 1.0  # of a round, for each sample
+_UPDATES = 1.25  # of a round, for each sample, unless one sweep takes more
 _SWEEPS = 20  # of a round, at most
-_SMALL = 0.1  # of the mean part of the gap: samples with less are left alone for a round
+_SMALL = 1e-3  # of the mean part of the gap: samples with less are left alone for a round
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
+_WORTH = 0.3  # what a step must gain for its cost, compared with sweeps
 _LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
 
 
@@ -97,7 +98,7 @@ class SweepsRun(FullPassRun):
             moved = moved or len(left) > 0
             if self.problem.loss.gamma == 0.0 and 2.0 * self.swept >= _UPDATES * self.size:
                 sums.add(view.x, view.v)
-            if not len(left) or self.swept >= _UPDATES * self.size:
+            if not len(left) or self.swept + len(left) > _UPDATES * self.size:
                 break
         self.mean = sums.mean
         return moved
@@ -170,7 +171,7 @@ class Faces:
         """Compare what the round has gained by its sweeps with what its step on the face has."""
         if self.cost == 0.0 or swept == 0.0:
             return
-        if self.gain / self.cost < (gain - self.gain) / swept:
+        if self.gain / self.cost < _WORTH * (gain - self.gain) / swept:
             self.left, self.wait = self.wait, min(2 * self.wait, _LONGEST_WAIT)
         else:
             self.wait = 1
