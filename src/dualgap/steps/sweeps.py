@@ -29,7 +29,7 @@ from dualgap.steps.looks import sample_residues
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
 
-_UPDATES = 1.25  # of a round, for each sample, unless one sweep takes more
+_UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
 _SWEEPS = 20  # of a round, at most
 _SMALL = 1e-3  # of the mean part of the gap: samples with less are left alone for a round
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
