@@ -56,8 +56,8 @@ def dual_step(loss: Any, a: float, z: float, q: float, y: float) -> float:
 def face(loss: Any, a: float, y: float) -> tuple[float, float, float, float]:
     """(low, high, bend, tilt): φ*(−b; y) = const + tilt·b + ½·bend·b² for low ≤ b ≤ high.
 
-    The widest such interval with ``a`` inside; empty, low = high, where ``a`` is a kink. Only losses
-    whose conjugate is made of such pieces have this rule.
+    The widest such interval with ``a`` inside; empty, low = high, where ``a`` is a kink. Only
+    losses whose conjugate is made of such pieces have this rule.
     """
     raise TypeError
 

@@ -1,12 +1,12 @@
 """Conjugate gradients on the face of the dual problem: on dual variables between two kinks.
 
-Where φ* is made of quadratic pieces and the penalty is L2, the dual objective of the samples that lie
-inside their piece is a quadratic, all others held: with x_i·u = z_i, bends κ_i and tilts τ_i
-    slope r_i = −τ_i − κ_i a_i − z_i,     Hessian −c_i (κ_i δ_ij + (c_j/λ) x_i·x_j).
-A few iterations of conjugate gradients give a direction; the search along it follows the path that
-bends at each kink it meets (Moré, Toraldo 1991) and ends at the first maximum, so that the dual
-objective rises and no variable leaves its domain. Cost: 2 passes over the samples of the face for each
-iteration, and for each kink on the way one sample.
+Where φ* is made of quadratic pieces and the penalty is L2, the dual objective of the samples that
+lie inside their piece is a quadratic, all others held: with z_i = x_i·u, bends κ_i and tilts τ_i
+    slope c_i r_i,  r_i = −τ_i − κ_i a_i − z_i,     Hessian −c_i (κ_i δ_ij + (c_j/λ) x_i·x_j).
+Conjugate gradients give a direction, and end when it leaves its piece in some variables; the search
+follows the path that bends at each kink it meets (Moré, Toraldo 1991), up to the first maximum. So
+the dual objective rises and no variable leaves its domain. Cost: for each iteration two passes over
+the samples of the face, and for each kink on the way one sample.
 """
 
 from __future__ import annotations
@@ -15,25 +15,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 from dualgap._rules import entry, face, place, span
 from dualgap._validate import Floats
 from dualgap.penalties import L2
 from dualgap.problem import Problem
 
-_OUTSIDE = (
-    0.01  # the share of variables beyond their kinks that ends the iterations: too long a move
-)
-_LEFT = 0.3  # of the gap that is aimed at: what the iterations may leave
+_OUTSIDE = 0.003  # the share of variables beyond their kinks at which a direction is long enough
+_LEFT = 0.3  # of the gap that is aimed at: what the samples of the face may add to it
+
+
+class Face(NamedTuple):
+    """The samples inside their pieces, with what the kernels need of each."""
+
+    order: Any  # which samples
+    c: Any
+    scale: Any  # c/λ
+    q: Any  # as in coordinate steps: scale·‖x‖²
+    low: Any
+    high: Any
+    bend: Any
+    tilt: Any
+    a: Any
+
+    def at(self, chosen: Any) -> Face:
+        """Those of the samples, in this order."""
+        return Face(*(np.ascontiguousarray(field[chosen]) for field in self))
 
 
 class Ascent(NamedTuple):
-    """What a step on the face did."""
+    """What a step on the face did: ``length`` 1 means all that the iterations proposed."""
 
-    size: int  # samples of the face
+    size: int
     iterations: int
-    length: float  # of the path that it went, where 1 is all that the iterations proposed
-    gain: float  # of the dual objective
+    length: float
+    gain: float
 
 
 def has_faces(problem: Problem) -> bool:
@@ -42,39 +58,32 @@ def has_faces(problem: Problem) -> bool:
 
 
 def ascend(problem: Problem, q: Floats, a: Floats, u: Floats, most: int, target: float) -> Ascent:
-    """Change a and u by one step of at most ``most`` iterations; ``q`` as in coordinate steps."""
-    pieces = np.empty((4, problem.n))
-    faces(problem.loss, problem.y, a, *pieces)
-    low, high = pieces[:2]
-    inside = (low < a) & (a < high) & (q > 0.0)
-    order = np.flatnonzero(inside)
-    if not len(order):
+    """Change a and u by one step of at most ``most`` iterations; ``target``: the gap aimed at."""
+    on = _face_of(problem, q, a)
+    if not len(on.order):
         return Ascent(0, 0, 0.0, 0.0)
-    low, high, bend, tilt = np.ascontiguousarray(pieces[:, order])
-    at, c = a[order], problem.c[order]
-    scale, diagonal = c / problem.lam, q[order] + bend
-    move = np.zeros(len(order))
-    direction = np.zeros(problem.d)
+    move, direction = np.zeros(len(on.order)), np.zeros(problem.d)
     iterations = conjugate_gradients(
-        problem.rows, order, c, scale, diagonal, low, high, bend, tilt, at, u,
-        _OUTSIDE, _LEFT * target, most, move, direction,
-    )  # fmt: skip
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kinks = np.where(move > 0.0, (high - at) / move, (low - at) / move)
-    kinks[move == 0.0] = np.inf
-    turns = np.argsort(kinks)
-    linear = -float(np.sum(c * move * (tilt + bend * at)))
-    curved = float(np.sum(c * bend * move * move))
-    squares = (q[order] / scale)[turns]
-    length, gain = follow(
-        problem.rows, order[turns], problem.lam, c[turns], scale[turns], squares, bend[turns],
-        tilt[turns], at[turns], kinks[turns], move[turns], linear, curved, u, direction,
-    )  # fmt: skip
-    beyond = kinks <= length
-    a[order] = np.where(
-        beyond, np.where(move > 0.0, high, low), np.clip(at + length * move, low, high)
+        problem.rows, on, u, _OUTSIDE, _LEFT * target, most, move, direction
     )
-    return Ascent(len(order), iterations, length, gain)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kinks = np.where(move > 0.0, on.high - on.a, on.low - on.a) / move
+    kinks[move == 0.0] = np.inf
+    turns = np.argsort(kinks, kind="stable")
+    length, gain = follow(
+        problem.rows, on.at(turns), problem.lam, kinks[turns], move[turns], u, direction
+    )
+    new = np.clip(on.a + length * move, on.low, on.high)
+    a[on.order] = np.where(kinks <= length, np.where(move > 0.0, on.high, on.low), new)
+    return Ascent(len(on.order), iterations, length, gain)
+
+
+def _face_of(problem: Problem, q: Floats, a: Floats) -> Face:
+    low, high, bend, tilt = np.empty((4, problem.n))
+    faces(problem.loss, problem.y, a, low, high, bend, tilt)
+    scale = problem.c / problem.lam
+    every = Face(np.arange(problem.n), problem.c, scale, q, low, high, bend, tilt, a)
+    return every.at((low < a) & (a < high) & (q > 0.0))
 
 
 @kernel
@@ -84,18 +93,41 @@ def faces(loss: Any, y: Any, a: Any, low: Any, high: Any, bend: Any, tilt: Any) 
         low[i], high[i], bend[i], tilt[i] = face(loss, a[i], y[i])
 
 
+@inner
+def spread(matrix: Any, on: Any, amounts: Any, out: Any) -> None:
+    """out = Σ scale·amount·x over the samples of the face."""
+    out[:] = 0.0
+    for k in range(len(amounts)):
+        i = on.order[k]
+        weight = on.scale[k] * amounts[k]
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            out[place(matrix, i, t)] += weight * entry(matrix, i, t)
+
+
+@inner
+def collect(matrix: Any, on: Any, vector: Any, out: Any) -> None:
+    """out = x·vector for each sample of the face."""
+    for k in range(len(out)):
+        i = on.order[k]
+        total = 0.0
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            total += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        out[k] = total
+
+
+@inner
+def could_add(r: float, bend: float, low: float, high: float) -> float:
+    """What a sample with this slope can add to the gap, wherever on its piece it is."""
+    linear = abs(r) * (high - low)
+    return min(linear, 0.5 * r * r / bend) if bend > 0.0 else linear
+
+
 @kernel
 def conjugate_gradients(
     matrix: Any,
-    order: Any,
-    c: Any,
-    scale: Any,
-    diagonal: Any,
-    low: Any,
-    high: Any,
-    bend: Any,
-    tilt: Any,
-    at: Any,
+    on: Any,
     u: Any,
     outside: float,
     enough: float,
@@ -103,132 +135,88 @@ def conjugate_gradients(
     move: Any,
     direction: Any,
 ) -> int:
-    """move ≈ the maximum of the quadratic on the face, direction = its image; the iterations.
+    """move ≈ where the quadratic has its maximum, direction = its image in u; the iterations.
 
-    They end when samples of the face would add no more than ``enough`` to the gap, and when the move
-    has left the pieces in more than the share ``outside``.
+    They end when the samples of the face would add no more than ``enough`` to the gap, and when
+    more than the share ``outside`` would be beyond their kinks.
     """
-    m = len(order)
+    m = len(move)
     r, p, image = np.empty(m), np.empty(m), np.empty(m)
+    collect(matrix, on, u, image)
     square = 0.0
     for k in range(m):
-        i = order[k]
-        z = 0.0
-        start, stop = span(matrix, i)
-        for t in range(start, stop):
-            z += entry(matrix, i, t) * u[place(matrix, i, t)]
-        r[k] = -tilt[k] - bend[k] * at[k] - z
-        p[k] = r[k] / diagonal[k]
-        square += c[k] * r[k] * p[k]
-    iterations = 0
-    while iterations < most and square > 0.0:
-        iterations += 1
-        direction[:] = 0.0
-        for k in range(m):
-            i = order[k]
-            weight = scale[k] * p[k]
-            start, stop = span(matrix, i)
-            for t in range(start, stop):
-                direction[place(matrix, i, t)] += weight * entry(matrix, i, t)
+        r[k] = -on.tilt[k] - on.bend[k] * on.a[k] - image[k]
+        p[k] = r[k] / (on.q[k] + on.bend[k])
+        square += on.c[k] * r[k] * p[k]
+    for iteration in range(most):
+        spread(matrix, on, p, direction)
+        collect(matrix, on, direction, image)
         curved = 0.0
         for k in range(m):
-            i = order[k]
-            z = 0.0
-            start, stop = span(matrix, i)
-            for t in range(start, stop):
-                z += entry(matrix, i, t) * direction[place(matrix, i, t)]
-            image[k] = z + bend[k] * p[k]
-            curved += c[k] * p[k] * image[k]
+            image[k] += on.bend[k] * p[k]
+            curved += on.c[k] * p[k] * image[k]
         if not curved > 0.0:
+            most = iteration
             break
         length = square / curved
-        before = square
-        square = 0.0
-        left = 0.0
-        beyond = 0
+        before, square, left, beyond = square, 0.0, 0.0, 0
         for k in range(m):
             move[k] += length * p[k]
             r[k] -= length * image[k]
-            square += c[k] * r[k] * r[k] / diagonal[k]
-            new = at[k] + move[k]
-            if new < low[k] or new > high[k]:
-                beyond += 1
-            size = abs(r[k])
-            most_of_it = size * (high[k] - low[k])
-            if bend[k] > 0.0:
-                most_of_it = min(most_of_it, 0.5 * size * size / bend[k])
-            left += c[k] * most_of_it
+            square += on.c[k] * r[k] * r[k] / (on.q[k] + on.bend[k])
+            beyond += on.a[k] + move[k] < on.low[k] or on.a[k] + move[k] > on.high[k]
+            left += on.c[k] * could_add(r[k], on.bend[k], on.low[k], on.high[k])
         if left <= enough or beyond > outside * m:
+            most = iteration + 1
             break
         for k in range(m):
-            p[k] = r[k] / diagonal[k] + square / before * p[k]
-    direction[:] = 0.0
-    for k in range(m):
-        i = order[k]
-        weight = scale[k] * move[k]
-        start, stop = span(matrix, i)
-        for t in range(start, stop):
-            direction[place(matrix, i, t)] += weight * entry(matrix, i, t)
-    return iterations
+            p[k] = r[k] / (on.q[k] + on.bend[k]) + square / before * p[k]
+    spread(matrix, on, move, direction)
+    return most
 
 
 @kernel
 def follow(
-    matrix: Any,
-    order: Any,
-    lam: float,
-    c: Any,
-    scale: Any,
-    squares: Any,
-    bend: Any,
-    tilt: Any,
-    at: Any,
-    kinks: Any,
-    move: Any,
-    linear: float,
-    curved: float,
-    u: Any,
-    direction: Any,
+    matrix: Any, on: Any, lam: float, kinks: Any, move: Any, u: Any, direction: Any
 ) -> tuple[float, float]:
     """Move u along the path whose samples stop at their kinks, in this order, to the first maximum.
 
-    ``linear`` and ``curved`` are the sums of c·move·slope of −φ* and of c·bend·move². Between two
-    kinks u + t·direction is a straight line, whose two ends both change by a multiple of one sample
-    where a kink is met. Returns the length t and the gain.
+    Between two kinks u + t·direction is a straight line, of which both parts change by a multiple
+    of one sample where a kink is met. Returns the length t and the gain.
     """
-    along = 0.0
-    square = 0.0
+    along, square, linear, curved = 0.0, 0.0, 0.0, 0.0
     for j in range(len(u)):
         along += u[j] * direction[j]
         square += direction[j] * direction[j]
-    gain = 0.0
-    length = 0.0
-    for turn in range(len(order) + 1):
+    for k in range(len(move)):
+        linear -= on.c[k] * move[k] * (on.tilt[k] + on.bend[k] * on.a[k])
+        curved += on.c[k] * on.bend[k] * move[k] * move[k]
+    gain, length = 0.0, 0.0
+    for turn in range(len(move) + 1):
         # The slope at t is top − t·steep.
-        top = linear - lam * along
-        steep = curved + lam * square
-        kink = kinks[turn] if turn < len(order) else np.inf
+        top, steep = linear - lam * along, curved + lam * square
+        kink = kinks[turn] if turn < len(move) else np.inf
         peak = top / steep if steep > 0.0 else length
-        stop_at = max(min(peak, kink), length)
-        gain += (stop_at - length) * (top - 0.5 * (stop_at + length) * steep)
-        length = stop_at
+        reached = max(min(peak, kink), length)
+        gain += (reached - length) * (top - 0.5 * (reached + length) * steep)
+        length = reached
         if peak <= kink:
             break
-        i = order[turn]
-        amount = scale[turn] * move[turn]
-        of_u = 0.0
-        of_direction = 0.0
+        i, amount = on.order[turn], on.scale[turn] * move[turn]
+        of_u, of_direction = 0.0, 0.0
         start, stop = span(matrix, i)
         for t in range(start, stop):
-            k = place(matrix, i, t)
-            of_u += entry(matrix, i, t) * u[k]
-            of_direction += entry(matrix, i, t) * direction[k]
-            u[k] += kink * amount * entry(matrix, i, t)
-            direction[k] -= amount * entry(matrix, i, t)
-        along += amount * (kink * (of_direction - amount * squares[turn]) - of_u)
-        square += amount * (amount * squares[turn] - 2.0 * of_direction)
-        linear += c[turn] * move[turn] * (tilt[turn] + bend[turn] * at[turn])
-        curved -= c[turn] * bend[turn] * move[turn] * move[turn]
+            j = place(matrix, i, t)
+            x = entry(matrix, i, t)
+            of_u += x * u[j]
+            of_direction += x * direction[j]
+            u[j] += kink * amount * x
+            direction[j] -= amount * x
+        bent = amount * on.q[turn] / on.scale[turn]  # amount·‖x‖²
+        along += amount * (kink * (of_direction - bent) - of_u)
+        square += amount * (bent - 2.0 * of_direction)
+        linear += on.c[turn] * move[turn] * (on.tilt[turn] + on.bend[turn] * on.a[turn])
+        curved -= on.c[turn] * on.bend[turn] * move[turn] * move[turn]
     for j in range(len(u)):
         u[j] += length * direction[j]
     return length, gain

@@ -1,11 +1,12 @@
 """Sweeps over unresolved samples in random order, and steps on the face that they leave.
 
-A round sweeps by coordinate steps over the samples that the last look found unresolved, each once in
-random order, then over those that still moved, and so on, until it has made about as many updates as
-there are samples (Hsieh et al. 2008). For a loss with kinks, the pair that is looked at is the mean of
-the later sweeps: there the objective grows with the size of a residue, not with its square, and the
-residues of sweeps cancel out. Where the dual objective is quadratic on a face (``face.py``), a round
-begins with conjugate gradients on it, if they gain more for their cost than sweeps do.
+A round sweeps by coordinate steps over the samples that the last look found unresolved, each once
+in random order, then over those that still moved, and so on, until it has made about twice as many
+updates as there are samples (Hsieh et al. 2008). For a loss with kinks, the pair that is looked at
+is the mean of the later sweeps: there the objective grows with the size of a residue, not with its
+square, and the residues of sweeps cancel out. Where the dual objective is quadratic on a face
+(``face.py``), a round begins with conjugate gradients on it, unless they gained far less for their
+cost than sweeps did.
 """
 
 from __future__ import annotations
