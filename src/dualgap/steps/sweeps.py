@@ -11,6 +11,7 @@ cost than sweeps did.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +32,11 @@ from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
 
 _UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
+_SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
-_SMALL = 1e-3  # of the mean part of the gap: samples with less are left alone for a round
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
 _WORTH = 0.3  # what a step must gain for its cost, compared with sweeps
+_FIRST = 1  # rounds before the first step on the face
 _LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
 
 
@@ -62,7 +64,8 @@ class SweepsRun(FullPassRun):
         super().__init__(problem)
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
-        self.unresolved = np.flatnonzero(self.view.q > 0.0)
+        self.kinked = problem.loss.gamma == 0.0
+        self.weights = (self.view.q > 0.0).astype(np.float64)  # 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
         self.swept, self.dual = 0.0, np.inf
@@ -86,34 +89,54 @@ class SweepsRun(FullPassRun):
 
     def _sweep(self) -> bool:
         """Sweeps over what is unresolved; whether anything moved."""
-        view, left, sums = self.view, self.unresolved, Means()
-        moved = False
-        for _ in range(_SWEEPS):
-            left = self.rng.permutation(left)
-            before = view.x[left]
-            epoch(
-                view.matrix, view.smooth, view.separable, view.scale, view.q, left, view.x, view.v
-            )
-            self.swept += len(left)
-            left = left[view.x[left] != before]
-            moved = moved or len(left) > 0
-            if self.problem.loss.gamma == 0.0 and 2.0 * self.swept >= _UPDATES * self.size:
-                sums.add(view.x, view.v)
-            if not len(left) or self.swept + len(left) > _UPDATES * self.size:
-                break
+        moved, sums = False, Means()
+        for left in self._rounds():
+            moved = self._visit(left) or moved
+            if self.kinked and 2.0 * self.swept >= _UPDATES * self.size:
+                sums.add(self.view.x, self.view.v)
         self.mean = sums.mean
         return moved
 
+    def _visit(self, order: Any) -> bool:
+        view = self.view
+        moved, _ = epoch(
+            view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
+        )
+        self.swept += len(order)
+        return moved > 0
+
+    def _rounds(self) -> Iterator[Any]:
+        """The samples of each sweep of a round, in random order."""
+        return self._of_kinks() if self.kinked else self._of_levels()
+
+    def _of_kinks(self) -> Iterator[Any]:
+        """All that is unresolved, then what still moves."""
+        left = np.flatnonzero(self.weights > 0.0)
+        for _ in range(_SWEEPS):
+            left = self.rng.permutation(left)
+            before = self.view.x[left]
+            yield left
+            left = left[self.view.x[left] != before]
+            if not len(left) or self.swept + len(left) > _UPDATES * self.size:
+                break
+
+    def _of_levels(self) -> Iterator[Any]:
+        """What has the largest parts of the gap, then also what has a tenth of it, and so on."""
+        largest = self.weights.max()
+        for level in range(_SWEEPS):
+            room = int(_SMOOTH_UPDATES * self.size - self.swept)
+            order = np.flatnonzero(self.weights > largest * 0.1 ** (level + 1))
+            if room <= 0 or not len(order):
+                break
+            yield self.rng.permutation(order)[:room]
+
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
-        if self.problem.loss.gamma == 0.0:
-            residue = np.empty(self.size)
-            sample_residues(self.view.look, pair.z, self.view.x, residue)
-            unresolved = residue > 0.0
+        if self.kinked:
+            sample_residues(self.view.look, pair.z, self.view.x, self.weights)
         else:
-            parts = certificate.sample_parts
-            unresolved = parts > _SMALL * parts.mean()
-        self.unresolved = np.flatnonzero(unresolved & (self.view.q > 0.0))
+            self.weights = certificate.sample_parts.copy()
+        self.weights[self.view.q == 0.0] = 0.0
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
@@ -151,7 +174,7 @@ class Faces:
         self.view, self.target = view, target
         self.suffice = bool(view.problem.loss.quadratic)  # there is one face only
         self.most = _ALL if self.suffice else _USUAL
-        self.left, self.wait = int(not self.suffice), 1  # rounds until the next step
+        self.left, self.wait = 0 if self.suffice else _FIRST, 1  # rounds until the next step
         self.gain = self.cost = 0.0
 
     def step(self) -> tuple[bool, float]:
