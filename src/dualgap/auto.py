@@ -16,6 +16,7 @@ from dualgap.steps.choice import (
     is_coupled,
     lacks_for_dual,
     lacks_for_primal,
+    preferred_view,
     why_hold,
     why_view,
 )
@@ -35,7 +36,8 @@ def choose(problem: Problem) -> tuple[str, Method]:
     hold = why_hold(problem)
     if hold:
         return _chosen("prox-point", hold)
-    return _chosen("cd-gap-decay", why_view(problem))
+    swept = preferred_view(problem) == "dual" and METHODS["sweeps"].refusal(problem) is None
+    return _chosen("sweeps" if swept else "cd-gap-decay", why_view(problem))
 
 
 def _chosen(name: str, reason: str) -> tuple[str, Method]:

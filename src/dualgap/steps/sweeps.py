@@ -1,12 +1,14 @@
 """Sweeps over unresolved samples in random order, and steps on the face that they leave.
 
-A round sweeps by coordinate steps over the samples that the last look found unresolved, each once
-in random order, then over those that still moved, and so on, until it has made about twice as many
-updates as there are samples (Hsieh et al. 2008). For a loss with kinks, the pair that is looked at
-is the mean of the later sweeps: there the objective grows with the size of a residue, not with its
-square, and the residues of sweeps cancel out. Where the dual objective is quadratic on a face
-(``face.py``), a round begins with conjugate gradients on it, unless they gained far less for their
-cost than sweeps did.
+Each sweep makes a coordinate step for each of some samples, in random order. For a loss with kinks
+these are all that the last look found unresolved, then those that still moved, and so on (Hsieh et
+al. 2008); what is looked at is the mean of the later sweeps: there the objective grows with the
+size of a residue, not with its square, and the residues of sweeps cancel out. For other losses they
+are the samples with the largest parts of the gap, then also those with a tenth of it, and so on,
+until as many updates are made as there are samples: what ``GapPerEpoch(m=10)`` draws, without
+drawing (Perekrestenko et al. 2017; Csiba et al. 2015). Where the dual objective is quadratic on a face
+(``face.py``), a round begins with conjugate gradients on it, unless they lately gained less for
+their cost than sweeps did.
 """
 
 from __future__ import annotations
@@ -35,8 +37,7 @@ _UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
 _SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
-_WORTH = 0.3  # what a step must gain for its cost, compared with sweeps
-_FIRST = 1  # rounds before the first step on the face
+_FIRST = 2  # rounds before the first step on the face
 _LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
 
 
@@ -195,7 +196,7 @@ class Faces:
         """Compare what the round has gained by its sweeps with what its step on the face has."""
         if self.cost == 0.0 or swept == 0.0:
             return
-        if self.gain / self.cost < _WORTH * (gain - self.gain) / swept:
+        if self.gain / self.cost < (gain - self.gain) / swept:
             self.left, self.wait = self.wait, min(2 * self.wait, _LONGEST_WAIT)
         else:
             self.wait = 1
