@@ -36,8 +36,14 @@ def choose(problem: Problem) -> tuple[str, Method]:
     hold = why_hold(problem)
     if hold:
         return _chosen("prox-point", hold)
-    swept = preferred_view(problem) == "dual" and METHODS["sweeps"].refusal(problem) is None
-    return _chosen("sweeps" if swept else "cd-gap-decay", why_view(problem))
+    return _chosen("sweeps" if _sweeps_pay(problem) else "cd-gap-decay", why_view(problem))
+
+
+def _sweeps_pay(problem: Problem) -> bool:
+    """Where samples are the coordinates; for a squared loss, where they are few."""
+    if preferred_view(problem) != "dual" or METHODS["sweeps"].refusal(problem) is not None:
+        return False
+    return not problem.loss.quadratic or problem.n <= problem.d
 
 
 def _chosen(name: str, reason: str) -> tuple[str, Method]:
