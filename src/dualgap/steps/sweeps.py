@@ -85,7 +85,7 @@ class SweepsRun(FullPassRun):
         self.mean, self.swept = None, 0.0
         if not (self.faces and self.faces.suffice):
             moved = self._sweep() or moved
-        updates += self.swept
+        updates += self.swept + 0.5 * self.size  # a look is one product
         return int(moved), int(2 * updates), updates
 
     def _sweep(self) -> bool:
