@@ -166,7 +166,9 @@ def test_callback_sees_the_run_and_can_stop_it():
     assert [snapshot.gap for snapshot in seen] == sorted((s.gap for s in seen), reverse=True)
     assert seen[0].epoch == 0
     assert seen[-1].gap > seen[-1].target  # it is not called once the target is proven
-    stopped = dg.solve(problem, tol=0, callback=lambda snapshot: snapshot.epoch >= 2)
+    stopped = dg.solve(
+        problem, "cd-gap-decay", tol=0, callback=lambda snapshot: snapshot.epoch >= 2
+    )
     assert stopped.status is Status.CALLBACK
     assert stopped.n_iter == 2
 
@@ -284,7 +286,7 @@ def test_short_blocks_count_as_epochs():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 3))
     problem = dg.Problem(X, np.sign(X[:, 0]), "hinge", lam=1e-3)
-    solution = dg.solve(problem, tol=0, max_epochs=10)
+    solution = dg.solve(problem, "cd-gap-decay", tol=0, max_epochs=10)
     assert len(solution.history) <= 11
     assert solution.passes >= 10
 

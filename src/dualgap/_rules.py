@@ -52,6 +52,16 @@ def dual_step(loss: Any, a: float, z: float, q: float, y: float) -> float:
     raise TypeError
 
 
+@generic
+def face(loss: Any, a: float, y: float) -> tuple[float, float, float, float]:
+    """(low, high, bend, tilt): φ*(−b; y) = const + tilt·b + ½·bend·b² for low ≤ b ≤ high.
+
+    The widest such interval with ``a`` inside; empty, low = high, where ``a`` is a kink. Only
+    losses whose conjugate is made of such pieces have this rule.
+    """
+    raise TypeError
+
+
 # --- block losses: z, a and out hold an entry for each class, y is the index of one ---------------
 
 

@@ -16,6 +16,7 @@ from dualgap.steps.choice import (
     is_coupled,
     lacks_for_dual,
     lacks_for_primal,
+    preferred_view,
     why_hold,
     why_view,
 )
@@ -35,7 +36,14 @@ def choose(problem: Problem) -> tuple[str, Method]:
     hold = why_hold(problem)
     if hold:
         return _chosen("prox-point", hold)
-    return _chosen("cd-gap-decay", why_view(problem))
+    return _chosen("sweeps" if _sweeps_pay(problem) else "cd-gap-decay", why_view(problem))
+
+
+def _sweeps_pay(problem: Problem) -> bool:
+    """Where samples are the coordinates; for a squared loss, where they are few."""
+    if preferred_view(problem) != "dual" or METHODS["sweeps"].refusal(problem) is not None:
+        return False
+    return not problem.loss.quadratic or problem.n <= problem.d
 
 
 def _chosen(name: str, reason: str) -> tuple[str, Method]:

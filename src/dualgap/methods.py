@@ -26,6 +26,7 @@ from dualgap.steps.quartz import Quartz
 from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
+from dualgap.steps.sweeps import Sweeps
 
 
 def _lacks_l2(problem: Problem) -> str | None:
@@ -152,6 +153,12 @@ METHODS: dict[str, Method] = {
         samplings.GapPerEpoch(m=10.0),
         "by gap once an epoch, decaying with each visit as in AdaSDCA+: the default",
         f"{_PEREKRESTENKO}; {_CSIBA}",
+    ),
+    "sweeps": Method(
+        Sweeps(),
+        samplings.Full(),
+        "permuted sweeps over unresolved samples, conjugate gradients on the face they leave",
+        "Hsieh et al. 2008; Moré, Toraldo 1991",
     ),
     "quartz": Method(
         Quartz(),

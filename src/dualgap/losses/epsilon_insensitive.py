@@ -46,3 +46,9 @@ class EpsilonInsensitive(NamedTuple):
         if abs(r) > self.epsilon:
             return 1.0 if r > 0.0 else -1.0
         return clip(a, -1.0 if r == -self.epsilon else 0.0, 1.0 if r == self.epsilon else 0.0)
+
+    def face(self, a, y):
+        if a == 0.0:
+            return 0.0, 0.0, 0.0, -y
+        low, high = (0.0, 1.0) if a > 0.0 else (-1.0, 0.0)
+        return low, high, 0.0, (self.epsilon if a > 0.0 else -self.epsilon) - y

@@ -38,3 +38,6 @@ class Hinge(NamedTuple):
         if slack == 0.0:  # also keeps 0/0 away when q = 0
             return y * clip(y * a, 0.0, 1.0)
         return y * clip(y * a + slack / q, 0.0, 1.0) if q > 0.0 else (y if slack > 0.0 else 0.0)
+
+    def face(self, a, y):
+        return min(0.0, y), max(0.0, y), 0.0, -y

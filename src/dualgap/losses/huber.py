@@ -44,3 +44,6 @@ class Huber(NamedTuple):
 
     def dual_step(self, a, z, q, y):
         return clip(a + (y - z - a) / (1.0 + q), -self.delta, self.delta)
+
+    def face(self, a, y):
+        return -self.delta, self.delta, 1.0, -y

@@ -49,3 +49,6 @@ class Quantile(NamedTuple):
         if q > 0.0:
             return clip(a + r / q, self.q - 1.0, self.q)
         return self.q if r > 0.0 else self.q - 1.0
+
+    def face(self, a, y):
+        return self.q - 1.0, self.q, 0.0, -y

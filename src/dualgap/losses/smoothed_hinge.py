@@ -46,3 +46,6 @@ class SmoothedHinge(NamedTuple):
     def dual_step(self, a, z, q, y):
         b = y * a
         return y * clip(b + (1.0 - y * z - self.gamma * b) / (q + self.gamma), 0.0, 1.0)
+
+    def face(self, a, y):
+        return min(0.0, y), max(0.0, y), self.gamma, -y

@@ -38,3 +38,6 @@ class Squared(NamedTuple):
 
     def dual_step(self, a, z, q, y):
         return a + (y - z - self.gamma * a) / (self.gamma + q)
+
+    def face(self, a, y):
+        return -inf, inf, self.gamma, -y

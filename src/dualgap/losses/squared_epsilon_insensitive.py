@@ -43,3 +43,9 @@ class SquaredEpsilonInsensitive(NamedTuple):
 
     def dual_step(self, a, z, q, y):
         return soft(q * a + y - z, self.epsilon) / (q + self.gamma)
+
+    def face(self, a, y):
+        if a == 0.0:
+            return 0.0, 0.0, self.gamma, -y
+        low, high = (0.0, inf) if a > 0.0 else (-inf, 0.0)
+        return low, high, self.gamma, (self.epsilon if a > 0.0 else -self.epsilon) - y

@@ -41,3 +41,6 @@ class SquaredHinge(NamedTuple):
     def dual_step(self, a, z, q, y):
         b = y * a
         return y * max(0.0, b + (1.0 - y * z - self.gamma * b) / (q + self.gamma))
+
+    def face(self, a, y):
+        return (0.0 if y > 0.0 else -inf), (inf if y > 0.0 else 0.0), self.gamma, -y

@@ -1,0 +1,202 @@
+"""Sweeps over unresolved samples in random order, and steps on the face that they leave.
+
+Each sweep makes a coordinate step for each of some samples, in random order. For a loss with kinks
+these are all that the last look found unresolved, then those that still moved, and so on (Hsieh et
+al. 2008); what is looked at is the mean of the later sweeps: there the objective grows with the
+size of a residue, not with its square, and the residues of sweeps cancel out. For other losses they
+are the samples with the largest parts of the gap, then also those with a tenth of it, and so on,
+until as many updates are made as there are samples: what ``GapPerEpoch(m=10)`` draws, without
+drawing (Perekrestenko et al. 2017; Csiba et al. 2015). Where the dual objective is quadratic on a
+face (``face.py``), a round begins with conjugate gradients on it, unless they lately gained less
+for their cost than sweeps did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate, Pair
+from dualgap.linalg import products
+from dualgap.problem import Problem
+from dualgap.steps.base import Setting
+from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
+from dualgap.steps.epoch import epoch
+from dualgap.steps.face import ascend, has_faces
+from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.looks import sample_residues
+from dualgap.steps.start import Start
+from dualgap.steps.views import DualView
+
+_UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
+_SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
+_SWEEPS = 20  # of a round, at most
+_FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
+_FIRST = 2  # rounds before the first step on the face
+_LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
+
+
+@dataclass(frozen=True)
+class Sweeps(FullPass):
+    """Sweeps and steps on faces; the dual view."""
+
+    usual = "sweeps"
+
+    def refusal(self, problem: Problem) -> str | None:
+        return lacks_for_scalars(problem) or lacks_for_dual(problem)
+
+    def describe(self, problem: Problem) -> str:
+        also = " and conjugate gradients on faces" if has_faces(problem) else ""
+        return f"sweeps over unresolved samples{also} (dual view)"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> SweepsRun:
+        return SweepsRun(problem, warm, setting)
+
+
+class SweepsRun(FullPassRun):
+    """A run; its state is that of the dual view."""
+
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+        super().__init__(problem)
+        self.view = DualView(problem, warm.dual)
+        self.rng = setting.rng or np.random.default_rng(0)
+        self.kinked = problem.loss.gamma == 0.0
+        self.weights = (self.view.q > 0.0).astype(np.float64)  # 0 for what is resolved
+        self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
+        self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
+        self.swept, self.dual = 0.0, np.inf
+
+    def pair(self) -> Pair:
+        if self.mean is None:
+            return self.view.pair()
+        a, u = self.mean
+        w, z = np.empty(len(u)), np.empty(self.size)
+        terms.conj_slopes(self.problem.penalty, u, w)
+        products.gather(self.view.matrix, w, z)
+        return Pair(w, a, z, u)
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        moved, updates = self.faces.step() if self.faces else (False, 0.0)
+        self.mean, self.swept = None, 0.0
+        if not (self.faces and self.faces.suffice):
+            moved = self._sweep() or moved
+        updates += self.swept + 0.5 * self.size  # a look is one product
+        return int(moved), int(2 * updates), updates
+
+    def _sweep(self) -> bool:
+        """Sweeps over what is unresolved; whether anything moved."""
+        moved, sums = False, Means()
+        for left in self._rounds():
+            moved = self._visit(left) or moved
+            if self.kinked and 2.0 * self.swept >= _UPDATES * self.size:
+                sums.add(self.view.x, self.view.v)
+        self.mean = sums.mean
+        return moved
+
+    def _visit(self, order: Any) -> bool:
+        view = self.view
+        moved, _ = epoch(
+            view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
+        )
+        self.swept += len(order)
+        return moved > 0
+
+    def _rounds(self) -> Iterator[Any]:
+        """The samples of each sweep of a round, in random order."""
+        return self._of_kinks() if self.kinked else self._of_levels()
+
+    def _of_kinks(self) -> Iterator[Any]:
+        """All that is unresolved, then what still moves."""
+        left = np.flatnonzero(self.weights > 0.0)
+        for _ in range(_SWEEPS):
+            left = self.rng.permutation(left)
+            before = self.view.x[left]
+            yield left
+            left = left[self.view.x[left] != before]
+            if not len(left) or self.swept + len(left) > _UPDATES * self.size:
+                break
+
+    def _of_levels(self) -> Iterator[Any]:
+        """What has the largest parts of the gap, then also what has a tenth of it, and so on."""
+        largest = self.weights.max()
+        for level in range(_SWEEPS):
+            room = int(_SMOOTH_UPDATES * self.size - self.swept)
+            order = np.flatnonzero(self.weights > largest * 0.1 ** (level + 1))
+            if room <= 0 or not len(order):
+                break
+            yield self.rng.permutation(order)[:room]
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Which samples are unresolved, and whether steps on the face pay."""
+        if self.kinked:
+            sample_residues(self.view.look, pair.z, self.view.x, self.weights)
+        else:
+            self.weights = certificate.sample_parts.copy()
+        self.weights[self.view.q == 0.0] = 0.0
+        if self.faces:
+            self.faces.judge(certificate.dual - self.dual, self.swept)
+        self.dual = certificate.dual
+        return False
+
+    def refresh(self) -> None:
+        self.view.refresh()
+        self.mean = None
+
+
+class Means:
+    """The mean of the dual points that were added, and of their images."""
+
+    def __init__(self) -> None:
+        self.a, self.u, self.count = np.zeros(0), np.zeros(0), 0
+
+    def add(self, a: Floats, u: Floats) -> None:
+        if self.count:
+            self.a += a
+            self.u += u
+        else:
+            self.a, self.u = a.copy(), u.copy()
+        self.count += 1
+
+    @property
+    def mean(self) -> tuple[Floats, Floats] | None:
+        """None before the second: what a run has then is its state."""
+        return (self.a / self.count, self.u / self.count) if self.count > 1 else None
+
+
+class Faces:
+    """When to make steps on the face, and how long they may be."""
+
+    def __init__(self, view: DualView, target: float) -> None:
+        self.view, self.target = view, target
+        self.suffice = bool(view.problem.loss.quadratic)  # there is one face only
+        self.most = _ALL if self.suffice else _USUAL
+        self.left, self.wait = 0 if self.suffice else _FIRST, 1  # rounds until the next step
+        self.gain = self.cost = 0.0
+
+    def step(self) -> tuple[bool, float]:
+        """Whether anything moved, and the updates that it was worth."""
+        self.gain = self.cost = 0.0
+        if self.left > 0:
+            self.left -= 1
+            return False, 0.0
+        view = self.view
+        done = ascend(view.problem, view.q, view.x, view.v, self.most, self.target)
+        if not self.suffice:
+            change = 1.5 if done.length > 0.5 else 0.7
+            self.most = int(min(max(self.most * change, _FEWEST), _MOST))
+        self.gain, self.cost = done.gain, float(done.size * (done.iterations + 1))
+        return done.length > 0.0, self.cost
+
+    def judge(self, gain: float, swept: float) -> None:
+        """Compare what the round has gained by its sweeps with what its step on the face has."""
+        if self.cost == 0.0 or swept == 0.0:
+            return
+        if self.gain / self.cost < (gain - self.gain) / swept:
+            self.left, self.wait = self.wait, min(2 * self.wait, _LONGEST_WAIT)
+        else:
+            self.wait = 1
