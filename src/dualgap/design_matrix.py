@@ -32,9 +32,8 @@ class DesignMatrix:
 
     def _measure(self) -> None:
         own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
-        squares = np.zeros(own), np.zeros(other)
-        counts = np.zeros(own), np.zeros(other)
-        largest = products.measure(self._stored, *squares, *counts)
+        found = np.zeros((own, 2)), np.zeros((other, 2))
+        largest = products.measure(self._stored, *found)
         if not np.isfinite(largest):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
         if largest > LARGEST or 0.0 < largest < SMALLEST:
@@ -43,9 +42,9 @@ class DesignMatrix:
                 "float64: rescale X"
             )
         self.largest = max(largest, self.constant)
-        order = 1 if self.by_rows else -1
-        self.row_squares, self.column_squares = squares[::order]
-        self.row_counts, self.column_counts = counts[::order]
+        of_rows, of_columns = found if self.by_rows else found[::-1]
+        self.row_squares, self.row_counts = of_rows.T.copy()
+        self.column_squares, self.column_counts = of_columns.T.copy()
         if self.has_intercept:
             square = self.constant**2
             self.row_squares += square

@@ -44,12 +44,16 @@ def gather_scalars(matrix: Any, vector: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)
-        for first in range(start, stop, BLOCK):
+        while stop - start > BLOCK:
             block = 0.0
-            for t in range(first, min(first + BLOCK, stop)):
+            for t in range(start, start + BLOCK):
                 block += entry(matrix, i, t) * vector[place(matrix, i, t)]
             total += block
-        out[i] = total
+            start += BLOCK
+        block = 0.0
+        for t in range(start, stop):
+            block += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        out[i] = total + block
 
 
 @kernel
@@ -118,13 +122,12 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
 
 
 @kernel
-def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any) -> float:
-    """Squared norms and numbers of entries of both sides; returns the largest |entry| or NaN."""
+def measure(matrix: Any, own: Any, other: Any) -> float:
+    """Squared norms and numbers of entries, side by side; returns the largest |entry| or NaN."""
     largest = 0.0
     total = 0.0
     for i in range(len(own)):
         start, stop = span(matrix, i)
-        own_count[i] = stop - start
         square = 0.0
         for t in range(start, stop):
             x = np.float64(entry(matrix, i, t))
@@ -132,9 +135,10 @@ def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any)
             largest = max(largest, abs(x))
             total += x
             square += x * x
-            other[k] += x * x
-            other_count[k] += 1.0
-        own[i] = square
+            other[k, 0] += x * x
+            other[k, 1] += 1.0
+        own[i, 0] = square
+        own[i, 1] = stop - start
     return largest if np.isfinite(total) else np.nan
 
 

@@ -26,10 +26,10 @@ class Sparse(NamedTuple):
         return self.indptr[i], self.indptr[i + 1]
 
     def place(self, i, t):
-        return self.indices[t]
+        return self.indices[np.uint64(t)]  # without a sign, for the reason given in storage.py
 
     def entry(self, i, t):
-        return self.data[t]
+        return self.data[np.uint64(t)]
 
     def within(self, i, low, high):
         start, stop = self.indptr[i], self.indptr[i + 1]
