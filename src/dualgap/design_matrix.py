@@ -32,7 +32,7 @@ class DesignMatrix:
 
     def _measure(self) -> None:
         own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
-        found = np.zeros((own, 2)), np.zeros((other, 2))
+        found = np.empty((own, 2)), np.empty((other, 2))
         largest = products.measure(self._stored, *found)
         if not np.isfinite(largest):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
@@ -43,8 +43,8 @@ class DesignMatrix:
             )
         self.largest = max(largest, self.constant)
         of_rows, of_columns = found if self.by_rows else found[::-1]
-        self.row_squares, self.row_counts = of_rows.T.copy()
-        self.column_squares, self.column_counts = of_columns.T.copy()
+        self.row_squares, self.row_counts = _apart(of_rows)
+        self.column_squares, self.column_counts = _apart(of_columns)
         if self.has_intercept:
             square = self.constant**2
             self.row_squares += square
@@ -112,3 +112,7 @@ class DesignMatrix:
         squares = products.weighted_squares if self.by_rows else products.scattered_squares
         squares(self._stored, shares, out)
         return out + 1.0 / self.n if self.has_intercept else out
+
+
+def _apart(pairs: Floats) -> tuple[Floats, Floats]:
+    return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -25,7 +25,9 @@ def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
         raise ValueError(f"y has negative entries; {name} needs counts or rates >= 0")
     if loss.targets != "binary":
         return y, None
-    classes = np.unique(y)
+    ends = y.min(), y.max()
+    both = ends[0] < ends[1] and bool(((y == ends[0]) | (y == ends[1])).all())
+    classes = np.array(ends) if both else np.unique(y)
     if len(classes) != 2:
         found = (
             f"one class only ({classes[0]:g})"
