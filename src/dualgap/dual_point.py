@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
-from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.linalg import exact
-from dualgap.rounding import error_of_u, size_of_u
+from dualgap.rounding import error_of_multiple, error_of_u
 from dualgap.unpenalised import balance
 
 _SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
@@ -49,8 +48,7 @@ def _scaled_and_bounded(
     problem: Any, pair: Any, error: Floats, factor: float
 ) -> tuple[Any, Floats]:
     # Each a_i is rounded once more, and so is u: no pass over the data is needed to say so.
-    more = 2.0 * EPS * size_of_u(problem, pair.a).ravel()
-    return _multiple(pair, factor), factor * error + more
+    return _multiple(pair, factor), factor * error + error_of_multiple(problem, pair.a)
 
 
 def _measured_twice(problem: Any, pair: Any) -> tuple[Any, Floats]:

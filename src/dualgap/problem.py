@@ -38,7 +38,14 @@ LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LO
 BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
-_OF_PENALTY = ("features", "free_places", "least_strength", "has_bounded_conj", "origin_value")
+_OF_PENALTY = (
+    "features",
+    "free_places",
+    "least_strength",
+    "strength_range",
+    "has_bounded_conj",
+    "origin_value",
+)
 
 
 class FeatureFacts(NamedTuple):
@@ -211,6 +218,17 @@ class Problem(DesignMatrix):
     def least_strength(self) -> float:
         """The smallest μ_j."""
         return float(self.features.strength.min())
+
+    @cached_property
+    def strength_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest μ_j that is finite; None if there is none."""
+        finite = self.features.strength[np.isfinite(self.features.strength)]
+        return (float(finite.min()), float(finite.max())) if finite.size else None
+
+    @cached_property
+    def mean_square(self) -> float:
+        """Σ_i c_i ‖x_i‖²."""
+        return float(np.sum(self.c * self.row_squares))
 
     @cached_property
     def has_bounded_conj(self) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from dualgap._compile import kernel
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
-from dualgap.linalg import products
-from dualgap.linalg.products import norm
+from dualgap.linalg.products import BLOCK, norm
 from dualgap.losses._simplex import LOOSE
 
 
@@ -20,34 +21,45 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
     the bound is to be ``sharp``, which costs the first one a pass, also with columns of norm 1,
     which serves where their sizes differ by powers of ten.
     """
-    size: Floats = np.sqrt(problem.row_squares)
-    size *= norm(w)
+    counts, blocked = problem.row_counts, problem.by_rows
+    error = np.empty(problem.n)
+    _bound(counts, problem.row_squares, blocked, norm(w), 0.0, error)
     if sharp:
+        even = np.empty(problem.n)
         columns = np.repeat(problem.column_sizes, problem.width)
-        np.fmin(size, np.sqrt(problem.even_squares) * norm(columns * w), out=size)
-    size *= _effective(problem.row_counts, problem.by_rows)
-    return size
+        _bound(counts, problem.even_squares, blocked, norm(columns * w), 0.0, even)
+        np.fmin(error, even, out=error)
+    return error
 
 
 def error_of_u(problem: Any, a: Floats) -> Floats:
     """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
-    terms = _effective(problem.column_counts, not problem.by_rows)
-    if problem.width > 1:
-        terms += LOOSE * problem.width * EPS
-    return np.asarray((terms[:, None] * size_of_u(problem, a)).ravel())
+    counts, blocked = problem.column_counts, not problem.by_rows
+    more = LOOSE * problem.width if problem.width > 1 else 0.0
+    return _for_each_class(problem, a, counts, blocked, more)
 
 
-def size_of_u(problem: Any, a: Floats) -> Floats:
-    """A bound on Σ |c a x| / λ, with a column for each class."""
+def error_of_multiple(problem: Any, a: Floats) -> Floats:
+    """How far a multiple of u can be from the u of a multiple of a, both rounded."""
+    return _for_each_class(problem, a, np.zeros(problem.d), False, 0.0)
+
+
+def _for_each_class(problem: Any, a: Floats, counts: Floats, blocked: bool, more: float) -> Floats:
     weighted = problem.weighted(a).reshape(problem.n, problem.width)
     sizes = np.array([norm(column) for column in weighted.T]) / problem.lam
-    return np.asarray(np.sqrt(problem.column_squares)[:, None] * sizes)
+    error = np.empty(problem.d)
+    if problem.width == 1:
+        _bound(counts, problem.column_squares, blocked, sizes[0], more, error)
+        return error
+    _bound(counts, problem.column_squares, blocked, 1.0, more, error)
+    return np.outer(error, sizes).ravel()
 
 
-def _effective(counts: Floats, blocked: bool) -> Floats:
-    """A bound on the relative error of a sum of so many products."""
-    if blocked:
-        counts = np.minimum(counts, products.BLOCK + counts / products.BLOCK)
-    error = 2.0 + counts
-    error *= EPS
-    return np.asarray(error)
+@kernel
+def _bound(counts: Any, squares: Any, blocked: bool, size: float, more: float, out: Any) -> None:
+    """Bounds on the errors of sums of so many products of vectors of known norms."""
+    for i in range(len(out)):
+        count = counts[i]
+        if blocked:
+            count = min(count, BLOCK + count / BLOCK)
+        out[i] = (2.0 + count + more) * EPS * math.sqrt(squares[i]) * size

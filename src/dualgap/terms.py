@@ -27,7 +27,7 @@ from dualgap._rules import (
     value,
 )
 from dualgap._scalar import EPS
-from dualgap.block_terms import PER_TERM
+from dualgap.block_terms import FEW, PER_TERM
 from dualgap.linalg.exact import added
 
 # Samples from which threads share a sum, and samples that a thread takes at a time: sums are added
@@ -85,30 +85,34 @@ def _sample_terms(
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
-    for i in range(len(y)):
-        parts[i] = 0.0
-        if c[i] == 0.0:
-            continue
-        loss_value = value(loss, z[i], y[i])
-        loss_conj = conj(loss, a[i], y[i])
-        values = added(*values, c[i] * loss_value)
-        conjs = added(*conjs, c[i] * loss_conj)
-        part = c[i] * (loss_value + loss_conj + a[i] * z[i])
-        parts[i] = max(part, 0.0) if part == part else inf
-        gap = added(*gap, parts[i])
-        if len(z_error):
-            error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
-            left = slope(loss, z[i] - error, y[i])
-            right = slope(loss, z[i] + error, y[i])
-            # Values can be small differences of large terms such as |r| − ε or e^z − yz.
-            hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
-            if multiplied:
-                hidden += abs(y[i] * z[i])
-            dual_size = abs(loss_conj) + abs(a[i] * y[i])
-            size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
-            tilt = max(abs(a[i] + left), abs(a[i] + right))
-            of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
-            of_dual += c[i] * PER_TERM * EPS * dual_size
+    for first in range(0, len(y), FEW):
+        few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
+        for i in range(first, min(first + FEW, len(y))):
+            parts[i] = 0.0
+            if c[i] == 0.0:
+                continue
+            loss_value = value(loss, z[i], y[i])
+            loss_conj = conj(loss, a[i], y[i])
+            few_values += c[i] * loss_value
+            few_conjs += c[i] * loss_conj
+            part = c[i] * (loss_value + loss_conj + a[i] * z[i])
+            parts[i] = max(part, 0.0) if part == part else inf
+            few_parts += parts[i]
+            if len(z_error):
+                error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+                left = slope(loss, z[i] - error, y[i])
+                right = slope(loss, z[i] + error, y[i])
+                # Values can be small differences of large terms such as |r| − ε or e^z − yz.
+                hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
+                if multiplied:
+                    hidden += abs(y[i] * z[i])
+                dual_size = abs(loss_conj) + abs(a[i] * y[i])
+                size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
+                tilt = max(abs(a[i] + left), abs(a[i] + right))
+                of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
+                of_dual += c[i] * PER_TERM * EPS * dual_size
+        values, conjs = added(*values, few_values), added(*conjs, few_conjs)
+        gap = added(*gap, few_parts)
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
 
 
@@ -122,23 +126,27 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
-    for j in range(len(w)):
-        penalty_value = value(penalty, w[j], j)
-        penalty_conj = conj(penalty, u[j], j)
-        values = added(*values, lam * penalty_value)
-        conjs = added(*conjs, lam * penalty_conj)
-        part = lam * (penalty_value + penalty_conj - w[j] * u[j])
-        parts[j] = max(part, 0.0) if part == part else inf
-        gap = added(*gap, parts[j])
-        if len(u_error):
-            low, high = domain(penalty, j)
-            left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
-            right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-            size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
-            tilt = max(abs(w[j] - left), abs(w[j] - right))
-            of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
-            reach = max(abs(left), abs(right))
-            of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
+    for first in range(0, len(w), FEW):
+        few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
+        for j in range(first, min(first + FEW, len(w))):
+            penalty_value = value(penalty, w[j], j)
+            penalty_conj = conj(penalty, u[j], j)
+            few_values += lam * penalty_value
+            few_conjs += lam * penalty_conj
+            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
+            parts[j] = max(part, 0.0) if part == part else inf
+            few_parts += parts[j]
+            if len(u_error):
+                low, high = domain(penalty, j)
+                left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
+                right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
+                size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
+                tilt = max(abs(w[j] - left), abs(w[j] - right))
+                of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
+                reach = max(abs(left), abs(right))
+                of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
+        values, conjs = added(*values, few_values), added(*conjs, few_conjs)
+        gap = added(*gap, few_parts)
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
 
 

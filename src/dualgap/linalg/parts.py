@@ -63,7 +63,7 @@ def _cut(matrix: Any, parts: int) -> list[slice]:
         return [slice(0, rows)]
     base = matrix.base if isinstance(matrix, Bordered) else matrix
     if isinstance(base, Sparse):
-        goals = np.linspace(0, base.indptr[-1], parts + 1)[1:-1]
+        goals = np.linspace(0, base.indptr[-1], parts + 1)[1:-1].astype(base.indptr.dtype)
         inner = np.searchsorted(base.indptr, goals).clip(0, rows)
     else:
         inner = np.linspace(0, rows, parts + 1).astype(np.int64)[1:-1]

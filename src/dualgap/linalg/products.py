@@ -13,6 +13,7 @@ import numpy as np
 from dualgap import _threads
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
+from dualgap._validate import Floats
 from dualgap.linalg.parts import across, along, part
 
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
@@ -140,18 +141,19 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
             out[place(matrix, i, t)] += weights[i] * x * x
 
 
-def measure(matrix: Any, own: Any, other: Any) -> float:
-    """Squared norms and numbers of entries, side by side; returns the largest |entry| or NaN."""
+def measure(matrix: Any) -> tuple[float, Floats, Floats]:
+    """The largest |entry| or NaN, and the squared norms and numbers of entries of both sides."""
+    rows, places = matrix.shape
+    own = np.empty((2, rows))
     lines = across(matrix)
-    sums = np.zeros((len(lines), *other.shape))
-    calls = [(part(matrix, s), own[s], of_part) for s, of_part in zip(lines, sums)]
+    sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
+    calls = [(part(matrix, s), *own[:, s], of_part) for s, of_part in zip(lines, sums)]
     largest = _threads.together(_measure, calls)
-    np.sum(sums, axis=0, out=other)
-    return float(np.max(largest))
+    return float(np.max(largest)), own, np.ascontiguousarray(np.sum(sums, axis=0).T)
 
 
 @kernel
-def _measure(matrix: Any, own: Any, other: Any) -> float:
+def _measure(matrix: Any, own: Any, own_count: Any, other: Any) -> float:
     largest = 0.0
     total = 0.0
     for i in range(len(own)):
@@ -165,8 +167,8 @@ def _measure(matrix: Any, own: Any, other: Any) -> float:
             square += x * x
             other[k, 0] += x * x
             other[k, 1] += 1.0
-        own[i, 0] = square
-        own[i, 1] = stop - start
+        own[i] = square
+        own_count[i] = stop - start
     return largest if np.isfinite(total) else np.nan
 
 

@@ -129,6 +129,6 @@ def _refuse_broken(X: Any) -> None:
     )
     if sound and X.indptr[-1]:
         used = X.indices[: X.indptr[-1]]
-        sound = used.min() >= 0 and used.max() < width
+        sound = used.view(f"u{used.itemsize}").max() < width  # of a negative one that is huge
     if not sound:
         raise ValueError("X is a damaged sparse matrix: its index arrays do not fit its shape")

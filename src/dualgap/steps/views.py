@@ -145,8 +145,7 @@ class DualView(View):
     """Samples as coordinates."""
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
-        q = np.empty(problem.n)
-        products.weighted_squares(problem.rows, problem.smoothness, q)
+        q = problem.summed_squares(problem.smoothness, of_rows=True)
         with np.errstate(over="ignore"):
             q *= problem.c / problem.lam
         _refuse_overflow(q)
@@ -205,7 +204,7 @@ class PrimalView(View):
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         q = np.full(problem.d, inf)
         if problem.loss.gamma > 0.0:
-            products.weighted_squares(problem.columns, problem.c / problem.loss.gamma, q)
+            q = problem.summed_squares(problem.c / problem.loss.gamma, of_rows=False)
             _refuse_overflow(q)
         q[problem.column_squares == 0.0] = 0.0
         super().__init__(
