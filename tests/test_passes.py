@@ -2,6 +2,7 @@
 
 import os
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,15 +55,17 @@ def test_products_in_parts(kind, threads, small_parts):
     close(own[0], np.sum(X * X, axis=1))
     close(other[0], np.sum(X * X, axis=0))
     stored = np.ones_like(X) if kind == "dense" else X != 0.0
-    assert (own[1] == stored.sum(axis=1)).all() and (other[1] == stored.sum(axis=0)).all()
+    assert (own[1] == stored.sum(axis=1)).all()
+    assert (other[1] == stored.sum(axis=0)).all()
 
 
 def test_parts_have_about_as_many_entries(small_parts):
     matrix = storage.rows(data("csr")[0])
     cuts = parts.across(matrix)
     assert len(cuts) > 1
-    assert cuts[0].start == 0 and cuts[-1].stop == N
-    assert all(one.stop == two.start for one, two in zip(cuts, cuts[1:]))
+    assert cuts[0].start == 0
+    assert cuts[-1].stop == N
+    assert all(one.stop == two.start for one, two in pairwise(cuts))
     sizes = [matrix.indptr[cut.stop] - matrix.indptr[cut.start] for cut in cuts]
     assert max(sizes) - min(sizes) <= 2 * D
 
@@ -80,7 +83,8 @@ def test_the_number_of_threads_changes_no_bit(kind, small_parts):
 
     one, two, most = fit(1), fit(2), fit(None)
     for other in (two, most):
-        assert (one.coef == other.coef).all() and (one.dual == other.dual).all()
+        assert (one.coef == other.coef).all()
+        assert (one.dual == other.dual).all()
         assert one.certificate.gap == other.certificate.gap
     assert one.converged
 
