@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in clean
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -46,6 +46,12 @@ bench-small-lambda: $(READY)
 
 bench-drop-in: $(READY)
 	$(BIN)/python benchmarks/drop_in.py
+
+bench-roofline: $(READY)
+	$(BIN)/python benchmarks/roofline.py
+
+bench-scaling: $(READY)
+	$(BIN)/python benchmarks/scaling.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'

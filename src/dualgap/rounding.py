@@ -45,14 +45,26 @@ def error_of_multiple(problem: Any, a: Floats) -> Floats:
 
 
 def _for_each_class(problem: Any, a: Floats, counts: Floats, blocked: bool, more: float) -> Floats:
-    weighted = problem.weighted(a).reshape(problem.n, problem.width)
-    sizes = np.array([norm(column) for column in weighted.T]) / problem.lam
+    sizes = np.empty(problem.width)
+    _norms(problem.c, a, sizes)
+    sizes /= problem.lam
     error = np.empty(problem.d)
     if problem.width == 1:
         _bound(counts, problem.column_squares, blocked, sizes[0], more, error)
         return error
     _bound(counts, problem.column_squares, blocked, 1.0, more, error)
     return np.outer(error, sizes).ravel()
+
+
+@kernel
+def _norms(c: Any, a: Any, out: Any) -> None:
+    """‖c a‖ of each class."""
+    for k in range(len(out)):
+        total = 0.0
+        for i in range(len(c)):
+            x = c[i] * a[i * len(out) + k]
+            total += x * x
+        out[k] = math.sqrt(total)
 
 
 @kernel
