@@ -1,9 +1,9 @@
 """How close passes and epochs come to what the memory of this machine can deliver.
 
-Printed by ``make bench-roofline``: what the machine does (a STREAM-like triad, and reading at random
-from vectors of several sizes), then for each kernel the bytes that it must read or write for an entry
-of X, the nanoseconds that an entry takes, and the share of the triad's bandwidth that this is. Sizes
-are those of X and of vectors in memory; what stays in a cache is not counted.
+Printed by ``make bench-roofline``: what the machine does (a STREAM-like triad, and reading at
+random from vectors of several sizes), then for each kernel the bytes that it must read or write for
+an entry of X, the nanoseconds that an entry takes, and the share of the triad's bandwidth that this
+is. Bytes are those of X and of vectors in memory; what stays in a cache is not counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dualgap.linalg import exact, products
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.start import Start
 
-REPEATS = 9
+REPEATS = 25
 ROWS, ENTRIES = 100_000, 50
 FEATURES = (100, 50_000)
 FAST = {"fastmath": {"reassoc", "contract"}, "nogil": True}
