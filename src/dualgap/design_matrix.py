@@ -66,9 +66,14 @@ class DesignMatrix:
         return matrix.base if isinstance(matrix, (Bordered, Extended)) else matrix
 
     @cached_property
+    def stored_rows(self) -> storage.Stored:
+        """Samples as coordinates, without a constant feature."""
+        return storage.rows(self.X)
+
+    @cached_property
     def rows(self) -> storage.Matrix:
         """Samples as coordinates."""
-        stored = storage.rows(self.X)
+        stored = self.stored_rows
         return with_entry(stored, self.constant) if self.has_intercept else stored
 
     @cached_property

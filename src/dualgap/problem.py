@@ -149,6 +149,24 @@ class Problem(DesignMatrix):
         other.penalty = check_penalty(penalty, self.coef_size)
         return other
 
+    def on_samples(self, places: Any) -> Problem:
+        """The terms of some of the samples: weights, scale and feature sizes stay as they are."""
+        other = copy.copy(self)
+        for fact in ("rows", "stored_rows", "columns", "even_squares", "unpenalised", "floor"):
+            other.__dict__.pop(fact, None)
+        other.X = storage.select(self.stored_rows, places)
+        other.n = len(places)
+        other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
+        other.row_squares, other.row_counts = self.row_squares[places], self.row_counts[places]
+        return other
+
+    def sampled(self, places: Any) -> Problem:
+        """The same problem on a sample of its data: weights add up to 1 again."""
+        other = self.on_samples(places)
+        other.c = storage.read_only(other.c / np.sum(other.c))
+        other.column_squares = self.column_squares * (other.n / self.n)
+        return other
+
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
     @property

@@ -5,49 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from dualgap._compile import kernel
+from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
+from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg import storage
 
-_ENTRIES = 4_000_000  # of the rows that are scaled at a time
+_ENTRIES = 4_000_000  # of the dense rows that are scaled at a time
 
 
-def gram(X: Any, weights: Floats, constant: float = 0.0) -> Floats:
-    """In float64; rows of weight 0 cost nothing, and weights ≥ 0 half as much as others.
+def gram(data: DesignMatrix, weights: Floats) -> Floats:
+    """In float64, with the constant feature if there is one; rows of weight 0 cost nothing."""
+    p, constant = data.p, data.constant
+    total = np.zeros((data.d, data.d))
+    if storage.is_sparse(data.X):
+        _add_sparse(data.stored_rows, weights, total)
+        total[:p, :p] += np.tril(total[:p, :p], -1).T
+    else:
+        _add_dense(data.X, weights, total[:p, :p])
+    if constant:
+        sums = data.summed(weights, 1)
+        total[p] = total[:, p] = constant * sums
+    return total
 
-    A ``constant`` other than 0 is the last entry of each x_i.
-    """
-    p = X.shape[1]
-    total = np.zeros((p + 1, p + 1))
-    for part, share in _parts(X, weights):
-        total[:p, :p] += _product(part, share)
-        total[p, :p] += constant * (part.T @ share)
-    total[:p, p] = total[p, :p]
-    total[p, p] = constant**2 * np.sum(weights)
-    return total if constant else total[:p, :p]
+
+@kernel
+def _add_sparse(rows: Any, weights: Any, out: Any) -> None:
+    """To the lower triangle: places of a row are sorted."""
+    for i in range(len(weights)):
+        weight = weights[i]
+        if weight != 0.0:
+            start, stop = span(rows, i)
+            for t in range(start, stop):
+                factor = weight * entry(rows, i, t)
+                line = out[np.uint64(place(rows, i, t))]
+                for s in range(start, t + 1):
+                    # An index without a sign need not be asked whether it counts from the end.
+                    line[np.uint64(place(rows, i, s))] += factor * entry(rows, i, s)
 
 
-def _parts(X: Any, weights: Floats) -> Any:
-    """Rows of X whose weight is not 0, some at a time, with these weights."""
-    if storage.is_sparse(X) and X.format == "csc":  # selecting its rows costs more than it saves
-        yield X.astype(np.float64, copy=False), weights
-        return
+def _add_dense(X: Any, weights: Floats, out: Floats) -> None:
     used = np.flatnonzero(weights)
     block = max(1, _ENTRIES // X.shape[1])
     for first in range(0, len(used), block):
         rows = used[first : first + block]
-        yield X[rows].astype(np.float64, copy=False), weights[rows]
-
-
-def _product(X: Any, weights: Floats) -> Any:
-    if (weights < 0.0).any():
-        product = X.T @ _scaled(X, weights)
-    else:
-        scaled = _scaled(X, np.sqrt(weights))
-        product = scaled.T @ scaled
-    return product.toarray() if storage.is_sparse(product) else product
-
-
-def _scaled(X: Any, factors: Floats) -> Any:
-    return sp.diags_array(factors) @ X if storage.is_sparse(X) else X * factors[:, None]
+        part, share = X[rows].astype(np.float64, copy=False), weights[rows]
+        if (share < 0.0).any():
+            out += part.T @ (part * share[:, None])
+        else:  # half the work: BLAS sees that both factors are one
+            part = part * np.sqrt(share)[:, None]
+            out += part.T @ part

@@ -62,6 +62,14 @@ def columns(X: Any) -> Stored:
     return Dense(read_only(X.T if _row_major(X.T) else np.ascontiguousarray(X.T)))
 
 
+def select(stored: Stored, places: Any) -> Any:
+    """Some of the rows that ``rows`` has returned, as a matrix."""
+    if isinstance(stored, Dense):
+        return stored.data[places]
+    parts = stored.data, stored.indices, stored.indptr
+    return sp.csr_array(parts, shape=stored.shape)[places]
+
+
 def _row_major(X: np.ndarray[Any, Any]) -> bool:
     # Reading a memory map against its order is slow, but copying it may not fit into memory.
     return X.flags.c_contiguous or _is_mapped(X)

@@ -27,6 +27,16 @@ class Shape(NamedTuple):
     def bounded(self) -> bool:
         return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
+    @property
+    def kinked(self) -> bool:
+        """Whether it has kinks or bounds at all."""
+        return self.bounded or bool((self.l1 > 0.0).any())
+
+    def slope(self, w: Floats, towards: Floats) -> float:
+        """Of Σ g_j at w, along a move."""
+        ahead = np.where(w != 0.0, np.sign(w), np.sign(towards))
+        return float(np.sum((self.l1 * ahead + self.l2 * w) * towards))
+
 
 def shape_of(penalty: Any, d: int) -> Shape | None:
     """The shape of a checked penalty for d features; None for one that has none, or a user's own.

@@ -1,14 +1,13 @@
-"""Losses and penalties with their kinks rounded off, as an augmented Lagrangian sees them.
+"""Losses with their kinks rounded off, as an augmented Lagrangian sees them.
 
 A multiplier a and a width q turn a loss into  e(z) = max_b −φ*(−b) − z·b − (q/2)(b − a)²,  convex
-with slope −b, which is Lipschitz; q = 0 is the loss itself. The kinks and bounds of a penalty,
-k(w) = l1·|w| on [low, high], become  min_p k(p) + s(w − p) + (w − p)²/(2r)  in the same way.
-Where the multipliers a and s are optimal, so is the minimum, however wide q and r are.
+with slope −b, which is Lipschitz; q = 0 is the loss itself. Where the multipliers a are optimal, so
+is the minimum, however wide q is.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +16,20 @@ from dualgap._compile import kernel
 from dualgap._rules import curvature, dual_step, project, slope
 from dualgap._validate import Floats
 from dualgap.linalg.gram import gram
-from dualgap.penalties.shape import Shape
 from dualgap.problem import Problem
 
 _NEARBY = 1e-4  # in units of q: the distance at which b is compared for its slope
 _LEAST = 1e-8  # of the first width: narrower, and rounding errors decide where a kink is
+
+
+class Response(NamedTuple):
+    """What samples say to decision values z: b = −e'(z), and e''(z) or one of its one-sided values;
+    and the slope of Σ c e along the move that has led to z."""
+
+    z: Floats
+    b: Floats
+    h: Floats
+    slope: float
 
 
 class Samples:
@@ -32,15 +40,29 @@ class Samples:
         self.q = 0.0 if problem.loss.differentiable else width
         self.least = _LEAST * self.q
 
-    def respond(self, z: Floats) -> tuple[Floats, Floats]:
-        """b = −e'(z) and e''(z), or one of its one-sided values."""
-        b, h = np.empty((2, self.problem.n))
-        _envelopes(self.problem.loss, self.problem.y, z, self.a, self.q, b, h)
-        return b, h
+    def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
+        """At z + length·move."""
+        at, b, h = np.empty((3, self.problem.n))
+        loss, y, c = self.problem.loss, self.problem.y, self.problem.c
+        move = z if move is None else move
+        slope = _envelopes(loss, y, c, z, move, length, self.a, self.q, at, b, h)
+        return Response(at, b, h, slope)
 
     def hessian(self, h: Floats) -> Floats:
         """That of Σ c e(Xw), from what ``respond`` has returned."""
-        return gram(self.problem.X, self.problem.c * h, self.problem.constant)
+        return gram(self.problem, self.problem.c * h)
+
+    def unsettled(self, z: Floats, reach: float) -> Any:
+        """The samples whose b would change if z did, by so much at most."""
+        out = np.empty(self.problem.n, dtype=np.bool_)
+        _unsettled(self.problem.loss, self.problem.y, z, self.a, self.q, reach, out)
+        return np.flatnonzero(out)
+
+    def among(self, problem: Problem, places: Any) -> Samples:
+        """Some of them, which are those of ``problem``."""
+        some = Samples(problem, self.a[places], self.q)
+        some.q = self.q
+        return some
 
     def shift(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
@@ -58,10 +80,12 @@ class Blocks(Samples):
     def __init__(self, problem: Problem) -> None:
         self.problem, self.q, self.least = problem, 0.0, 0.0
 
-    def respond(self, z: Floats) -> tuple[Floats, Floats]:
+    def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
         b = np.empty(self.problem.dual_size)
-        terms.slopes(self.problem.loss, self.problem.y, z, b)
-        return b, b
+        at = z if move is None else z + length * move
+        terms.slopes(self.problem.loss, self.problem.y, at, b)
+        slope = 0.0 if move is None else -float(np.sum(self.problem.weighted(b) * move))
+        return Response(at, b, b, slope)
 
     def hessian(self, h: Floats) -> Floats:
         problem = self.problem
@@ -71,7 +95,7 @@ class Blocks(Samples):
         for k in range(width):
             for m in range(k + 1):
                 weights = problem.c * problem.loss.hessian_entries(a, problem.y, k, m)
-                part = gram(problem.X, weights, problem.constant)
+                part = gram(problem, weights)
                 out[:, k, :, m] = out[:, m, :, k] = part
         return out.reshape(d * width, d * width)
 
@@ -83,60 +107,40 @@ class Blocks(Samples):
 
 
 @kernel
-def _envelopes(loss: Any, y: Any, z: Any, a: Any, q: float, b: Any, h: Any) -> None:
+def _envelopes(
+    loss: Any,
+    y: Any,
+    c: Any,
+    z: Any,
+    move: Any,
+    length: float,
+    a: Any,
+    q: float,
+    at: Any,
+    b: Any,
+    h: Any,
+) -> float:
+    total = 0.0
     for i in range(len(y)):
+        s = z[i] + length * move[i]
+        at[i] = s
         if q > 0.0:
-            b[i] = dual_step(loss, a[i], z[i], q, y[i])
-            left = dual_step(loss, a[i], z[i] - _NEARBY * q, q, y[i])
-            right = dual_step(loss, a[i], z[i] + _NEARBY * q, q, y[i])
+            b[i] = dual_step(loss, a[i], s, q, y[i])
+            left = dual_step(loss, a[i], s - _NEARBY * q, q, y[i])
+            right = dual_step(loss, a[i], s + _NEARBY * q, q, y[i])
             h[i] = max(left - right, 0.0) / (2.0 * _NEARBY * q)
         else:
-            b[i] = project(loss, -slope(loss, z[i], y[i]), y[i])
-            h[i] = curvature(loss, z[i], y[i])
+            b[i] = project(loss, -slope(loss, s, y[i]), y[i])
+            h[i] = curvature(loss, s, y[i])
+        total -= c[i] * b[i] * move[i]
+    return total
 
 
-class Features:
-    """The penalties of all coefficients: ½·l2·w² and what has kinks."""
-
-    def __init__(self, problem: Problem, shape: Shape, s: Floats, width: float) -> None:
-        self.lam, self.shape, self.s = problem.lam, shape, s
-        bounded = (shape.low > -np.inf) | (shape.high < np.inf)
-        self.kinked = bool((bounded | (shape.l1 > 0.0)).any())
-        size = np.sqrt(np.repeat(problem.column_squares / problem.n, problem.width))
-        size[size == 0.0] = 1.0
-        # Multipliers of bounds are as large as slopes of the loss over λ, those of L1 at most l1.
-        self.r = width / size * np.where(bounded, problem.lam / size, 1.0)
-        self.least = _LEAST * self.r
-
-    @property
-    def is_wide(self) -> bool:
-        return self.kinked and bool((self.r > self.least).any())
-
-    def respond(self, w: Floats) -> tuple[Floats, Floats, Floats]:
-        """The nearest p, the slope of the penalties at w, and their curvature."""
-        l1, l2, low, high = self.shape
-        if not self.kinked:
-            return w, l2 * w, l2
-        v = w + self.r * self.s
-        t = self.r * l1
-        p = np.maximum(v - t, 0.0) + np.minimum(v + t, 0.0)
-        smooth = ((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high)
-        p = np.clip(p, low, high)
-        slope = np.where(smooth, l1 * np.sign(p), (v - p) / self.r)
-        return p, l2 * w + slope, l2 + np.where(smooth, 0.0, 1.0 / self.r)
-
-    def multipliers(self, w: Floats, slope: Floats) -> Floats:
-        """The part of the slope at w that is due to kinks and bounds."""
-        return np.asarray(slope - self.shape.l2 * w)
-
-    def shift(self, w: Floats, slope: Floats) -> float:
-        """How far the slopes are from the multipliers, in units of the objective."""
-        if not self.kinked:
-            return 0.0
-        away = self.multipliers(w, slope) - self.s
-        return 0.5 * self.lam * float(np.sum(self.r * away * away))
-
-    def narrow(self, w: Floats, slope: Floats, factor: float) -> None:
-        """Take over the multipliers, and round off less."""
-        self.s = self.multipliers(w, slope)
-        self.r = np.maximum(self.r * factor, self.least)
+@kernel
+def _unsettled(loss: Any, y: Any, z: Any, a: Any, q: float, reach: float, out: Any) -> None:
+    for i in range(len(y)):
+        below, above = z[i] - reach, z[i] + reach
+        if q > 0.0:
+            out[i] = dual_step(loss, a[i], below, q, y[i]) != dual_step(loss, a[i], above, q, y[i])
+        else:
+            out[i] = slope(loss, below, y[i]) != slope(loss, above, y[i])

@@ -1,0 +1,126 @@
+"""Newton steps with a line search on Ψ(w) = Σ_i c_i e_i(x_i·w) − λ pull·w + λ g(w).
+
+e_i are losses, rounded off where they have kinks (``envelope.py``). A step goes to, or towards, the
+minimum of the quadratic model of the losses plus the penalty itself (``quadratic.py``), or towards
+any other goal. ``pull`` stands for samples that are left out because their slopes are settled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.linalg.blas import one_thread
+from dualgap.penalties.shape import Shape
+from dualgap.problem import Problem
+from dualgap.steps.envelope import Response, Samples
+from dualgap.steps.quadratic import minimum
+
+_FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
+_BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
+_TRIALS = 60
+_ABSURD = 100.0  # relative to P(0): more than a step can gain
+_SHORT = 1e-6  # the length of a step that calls for more damping
+_FIRST_DAMPING = 1e-9  # of the curvature that all samples can have
+_LEAST_DAMPING, _MOST_DAMPING = 1e-12, 1e-4
+
+
+class Descent:
+    """A point w, what samples say to it, and the way down."""
+
+    def __init__(
+        self, problem: Problem, samples: Samples, shape: Shape, w: Floats, pull: Any = 0.0
+    ) -> None:
+        self.problem, self.samples, self.shape = problem, samples, shape
+        self.w, self.pull = w, pull
+        self.left, self.damping = np.inf, _FIRST_DAMPING
+        self.size = np.repeat(problem.column_squares / problem.n, problem.width)
+        self.answer(samples.respond(problem.decision(w)))
+
+    def answer(self, response: Response) -> None:
+        """Take over what samples say at w."""
+        self.response = response
+        self.u = self.problem.average(response.b) + self.pull
+
+    def step(self) -> float:
+        """A Newton step; returns its length, 1 being that of the model."""
+        with one_thread():
+            hessian = self.samples.hessian(self.response.h)
+            goal = self._goal(hessian)
+            while self._slope(goal) > _ABSURD * self.problem.scale and self.damping < _MOST_DAMPING:
+                self.damping = min(100.0 * self.damping, _MOST_DAMPING)
+                goal = self._goal(hessian)
+        length = self.go(goal)
+        # A system that is all but singular sends Newton steps into walls.
+        change = 100.0 if length < _SHORT else 0.01
+        self.damping = min(max(self.damping * change, _LEAST_DAMPING), _MOST_DAMPING)
+        return length
+
+    def _goal(self, hessian: Floats) -> Floats:
+        """The minimum of the model: with some curvature everywhere, for there may be none."""
+        lam, loss = self.problem.lam, self.problem.loss
+        cap = 1.0 / (loss.gamma + self.samples.q or 1.0)
+        damped = hessian + np.diag(self.damping * cap * self.size)
+        return minimum(damped, -lam * self.u, self.w, lam, self.shape)
+
+    def _slope(self, goal: Floats) -> float:
+        """How steep the way to the goal is at its beginning."""
+        move = goal - self.w
+        fall = float(np.sum(self.u * move)) - self.shape.slope(self.w, move)
+        return self.problem.lam * fall
+
+    def go(self, goal: Floats) -> float:
+        """Towards the goal, as far as that leads down."""
+        self.left = self._slope(goal)
+        move = goal - self.w
+        length, response = self._search(move) if self.left > 0.0 else (0.0, self.response)
+        if length > 0.0 and move.any():
+            self.w = goal if length == 1.0 else self.w + length * move
+            self.answer(response)
+            return length
+        return 0.0
+
+    def _search(self, move: Floats) -> tuple[float, Response]:
+        """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
+        along = self.problem.decision(move)
+        low, high, length = 0.0, np.inf, 1.0
+        at_low, at_high = -self.left, np.inf
+        lowest = self.response
+        for trial in range(_TRIALS):
+            response, slope = self._at(length, move, along)
+            if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
+                return length, response
+            if slope < 0.0:
+                low, at_low, lowest = length, slope, response
+                if self.shape.kinked and length == 1.0:
+                    break  # beyond the goal coefficients would leave their kinks
+            else:
+                high, at_high = length, slope
+            if high == np.inf:
+                length *= 4.0
+            elif trial % 2 or not at_high < np.inf:
+                length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
+            else:
+                length = low - at_low * (high - low) / (at_high - at_low)
+        return low, lowest
+
+    def _at(self, length: float, move: Floats, along: Floats) -> tuple[Response, float]:
+        """What samples say there, and the slope of Ψ."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            response = self.samples.respond(self.response.z, along, length)
+            penalty = self.shape.slope(self.w + length * move, move)
+            pulled = float(np.sum(self.pull * move))
+            total = response.slope + self.problem.lam * (penalty - pulled)
+        return response, total if total == total else np.inf
+
+    def among(self, near: Any) -> Descent:
+        """The same on some of the samples, the slopes of all others being what they are."""
+        problem = self.problem.on_samples(near)
+        rest = self.problem.c * self.response.b
+        rest[near] = 0.0
+        pull = self.pull + self.problem.summed(rest, 1) / self.problem.lam
+        some = Descent(problem, self.samples.among(problem, near), self.shape, self.w, pull)
+        some.size = self.size
+        return some

@@ -1,0 +1,122 @@
+"""The minimum of a quadratic function of few variables plus a penalty: a Newton step's goal.
+
+    ½ (p − w)ᵀ H (p − w) + gradient·(p − w) + λ Σ_j (l1_j |p_j| + ½ l2_j p_j²),   low ≤ p ≤ high.
+
+Where the penalty has no kinks or bounds that is one system. Else coordinate steps find which
+coefficients are at a kink or a bound, and a system for all others goes to their minimum at once, or
+to where the first of them meets a kink or a bound; in turns, until coordinate steps find no more.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from dualgap._compile import kernel
+from dualgap._validate import Floats
+from dualgap.penalties.shape import Shape
+
+_ROUNDS, _SWEEPS = 100, 30
+_TINY = 1e-15  # added to a diagonal of 1
+_DONE = 1e-13  # what a sweep gains, relative to all that was gained
+
+
+def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Shape) -> Floats:
+    """Where it is, as far as rounding errors allow."""
+    l1, l2, low, high = lam * shape.l1, lam * shape.l2, shape.low, shape.high
+    diagonal = np.diag(hessian) + l2
+    if not shape.kinked:
+        return w + solved(hessian, diagonal, -(gradient + l2 * w))
+    if not np.isfinite(hessian).all() or not np.isfinite(gradient).all():
+        return w
+    p, g, gained, tiny = np.clip(w, low, high), gradient.copy(), 0.0, _TINY
+    g += hessian @ (p - w)
+    for _ in range(_ROUNDS):
+        gain, all_gain = _sweeps(hessian, diagonal, l1, l2, low, high, _SWEEPS, p, g)
+        gained += all_gain
+        if gain <= _DONE * gained:
+            break
+        free = np.flatnonzero(((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high))
+        part = hessian[np.ix_(free, free)]
+        part[np.diag_indices_from(part)] = diagonal[free]
+        right = -(g + l1 * np.sign(p) + l2 * p)[free]
+        move = solved(part, diagonal[free], right, tiny)
+        move *= _room(p[free], move, l1[free], low[free], high[free])
+        gain = float(np.sum(right * move) - 0.5 * np.sum(move * (part @ move)))
+        if not gain > 0.1 * np.sum(right * move):
+            tiny *= 100.0  # rounding errors of a system that is all but singular
+            continue
+        gained += gain
+        before = p[free]
+        p[free] = np.clip(before + move, low[free], high[free])
+        p[free[(l1[free] > 0.0) & (p[free] * before < 0.0)]] = 0.0
+        g = gradient + hessian @ (p - w)
+    return p
+
+
+@kernel
+def _sweeps(
+    hessian: Any, diagonal: Any, l1: Any, l2: Any, low: Any, high: Any, limit: int, p: Any, g: Any
+) -> tuple[float, float]:
+    """Coordinate steps until a sweep leaves each coefficient where it was: at a kink, a bound, or
+    on one side of both. Returns what the last sweep and all of them have gained."""
+    gained = 0.0
+    gain = 0.0
+    for _ in range(limit):
+        gain = 0.0
+        crossed = 0
+        for j in range(len(p)):
+            q = diagonal[j]
+            at = (q - l2[j]) * p[j] - g[j]
+            new = max(at - l1[j], 0.0) + min(at + l1[j], 0.0)
+            new = new / q if q > 0.0 else (0.0 if l1[j] > 0.0 else p[j])
+            new = min(max(new, low[j]), high[j])
+            move = new - p[j]
+            if move != 0.0:
+                was = p[j]
+                at_kink = was == 0.0 or new == 0.0 or (was > 0.0) != (new > 0.0)
+                if (
+                    (at_kink and l1[j] > 0.0)
+                    or not low[j] < was < high[j]
+                    or not (low[j] < new < high[j])
+                ):
+                    crossed += 1
+                for k in range(len(p)):
+                    g[k] += move * hessian[j, k]
+                p[j] = new
+                gain += 0.5 * q * move * move
+        gained += gain
+        if crossed == 0 or gain <= _DONE * gained:
+            break
+    return gain, gained
+
+
+def _room(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> float:
+    """How far p may move until the first coefficient meets a kink or a bound, at most 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = np.where(move > 0.0, high - p, low - p)
+        kink = np.where((l1 > 0.0) & (p * move < 0.0), -p, inf * np.sign(move))
+        room = np.where(move != 0.0, np.minimum(bound / move, kink / move), inf)
+    return float(np.min(room, initial=1.0))
+
+
+def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float = _TINY) -> Floats:
+    """matrix⁻¹ right with this diagonal, in units in which it is 1; ``more`` is added to it, or yet
+    more where it takes that to be positive. Nothing at all where numbers have overflowed."""
+    if not np.isfinite(matrix).all() or not np.isfinite(right).all():
+        return np.zeros(len(right))
+    size = np.sqrt(diagonal)
+    size[size == 0.0] = 1.0
+    scaled = matrix / np.outer(size, size)
+    places = np.diag_indices_from(scaled)
+    while True:
+        scaled[places] = 1.0 + more
+        try:
+            factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            more *= 100.0
+        else:
+            return np.asarray(scipy.linalg.cho_solve(factor, right / size) / size)
