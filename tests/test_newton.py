@@ -26,7 +26,9 @@ def test_gram_matrices(make, dtype):
         )
         bordered = np.column_stack([dense, np.full(50, 2.0)])
         expected = bordered.T @ (weights[:, None] * bordered)
-        np.testing.assert_allclose(gram(DesignMatrix(X, "penalised", 2.0), weights), expected, atol=1e-13)
+        np.testing.assert_allclose(
+            gram(DesignMatrix(X, "penalised", 2.0), weights), expected, atol=1e-13
+        )
 
 
 def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):

@@ -38,6 +38,7 @@ LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LO
 BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
+_OF_DATA = ("rows", "stored_rows", "columns", "even_squares", "floor", "_at_zero", "mean_square")
 _OF_PENALTY = (
     "features",
     "free_places",
@@ -152,7 +153,7 @@ class Problem(DesignMatrix):
     def on_samples(self, places: Any) -> Problem:
         """The terms of some of the samples: weights, scale and feature sizes stay as they are."""
         other = copy.copy(self)
-        for fact in ("rows", "stored_rows", "columns", "even_squares", "unpenalised", "floor"):
+        for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
         other.X = storage.select(self.stored_rows, places)
         other.n = len(places)

@@ -22,6 +22,11 @@ class Sparse(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return len(self.indptr) - 1, self.width
 
+    @property
+    def arrays(self) -> tuple[Any, Any, Any]:
+        """Data, indices and their bounds as SciPy takes them."""
+        return self.data, self.indices.view(self.indptr.dtype), self.indptr
+
     def span(self, i):
         return self.indptr[i], self.indptr[i + 1]
 

@@ -66,8 +66,7 @@ def select(stored: Stored, places: Any) -> Any:
     """Some of the rows that ``rows`` has returned, as a matrix."""
     if isinstance(stored, Dense):
         return stored.data[places]
-    parts = stored.data, stored.indices, stored.indptr
-    return sp.csr_array(parts, shape=stored.shape)[places]
+    return sp.csr_array(stored.arrays, shape=stored.shape)[places]
 
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:
