@@ -2,8 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BENCH := .venv-bench
 
+<<<<<<< HEAD
 .PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling clean
+=======
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench bench-full clean
+>>>>>>> main
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -47,11 +52,28 @@ bench-small-lambda: $(READY)
 bench-drop-in: $(READY)
 	$(BIN)/python benchmarks/drop_in.py
 
+<<<<<<< HEAD
 bench-roofline: $(READY)
 	$(BIN)/python benchmarks/roofline.py
 
 bench-scaling: $(READY)
 	$(BIN)/python benchmarks/scaling.py
+=======
+# The race against other solvers, in an environment of its own, since their pins are old.
+# The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.peers --quick --out bench-quick.json
+
+bench-full: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.peers --fresh --out docs/benchmarks.json
+	$(BENCH)/bin/python -m benchmarks.peers.report docs/benchmarks.json
+
+$(BENCH)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --upgrade pip
+	$(BENCH)/bin/pip install --quiet --editable '.[bench]'
+	touch $@
+>>>>>>> main
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
@@ -61,4 +83,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-oldest .venv-bench bench-quick.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -36,6 +36,9 @@ class _LateScores:
         setattr(self, name, found)
         return found
 
+    def _replace(self, **changes: Floats) -> Scores:
+        return Scores(*(getattr(self, name) for name in Scores._fields))._replace(**changes)
+
 
 def late_scores(**fields: Callable[[], Floats]) -> Scores:
     """Scores that are computed when a sampling looks at them: most look at one or two."""

@@ -69,8 +69,9 @@ class Samples:
         away = b - self.a
         return 0.5 * self.q * float(np.sum(self.problem.c * away * away))
 
-    def narrow(self, b: Floats, factor: float) -> None:
+    def narrow(self, b: Floats, factor: float, least: float) -> None:
         """Take over the multipliers, and round off less."""
+        self.least = min(max(self.least, least), self.q)
         self.a, self.q = b, max(self.q * factor, self.least)
 
 
@@ -102,7 +103,7 @@ class Blocks(Samples):
     def shift(self, b: Floats) -> float:
         return 0.0
 
-    def narrow(self, b: Floats, factor: float) -> None:
+    def narrow(self, b: Floats, factor: float, least: float) -> None:
         """There is nothing to round off."""
 
 

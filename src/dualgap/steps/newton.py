@@ -172,7 +172,12 @@ class NewtonRun(FullPassRun):
             return False
         if not self.at.left <= self._enough(moved):
             return False
-        self.samples.narrow(self.at.response.b, 1.0 if self.steps > _MANY else _NARROWER)
+        rounding = EPS * float(np.sum(np.sqrt(self.at.size) * np.abs(self.at.w)))
+        factor = 1.0 if self.steps > _MANY else _NARROWER
+        # Rounding errors of z, divided by the width, are those of b.
+        self.samples.narrow(
+            self.at.response.b, factor, rounding * self.problem.scale / self.negligible
+        )
         self.steps = 0
         self.at.answer(self.samples.respond(self.at.response.z))
         return True

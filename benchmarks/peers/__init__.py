@@ -1,0 +1,1 @@
+"""The race against other solvers: ``python -m benchmarks.peers --help``."""

@@ -1,0 +1,130 @@
+"""docs/benchmarks.md and its plot, from results: ``python -m benchmarks.peers.report FILE``.
+
+Only what stands between the two marks is written anew; the rest of the page is written by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers import judge, results, table
+from benchmarks.peers.plot import plot
+from benchmarks.peers.table import Row
+from benchmarks.peers.why import REASONS
+
+PAGE = Path("docs/benchmarks.md")
+PICTURE = Path("docs/benchmarks.png")
+BEGIN, END = "<!-- generated from here on -->", "<!-- until here -->"
+SECTIONS = (
+    ("The tasks", lambda task: task["main"]),
+    ("λ ten and a hundred times smaller", lambda task: task["small"]),
+    ("Additional data", lambda task: task["extra"]),
+)
+UNKNOWN = "not examined"
+
+
+def page(found: dict[str, Any]) -> str:
+    """The generated part, in Markdown."""
+    parts = [setting(found), "\n".join(f"- {line}" for line in table.summaries(found))]
+    parts.append(f"![ratios]({PICTURE.name})")
+    for title, belongs in SECTIONS:
+        names = [name for name, task in found["tasks"].items() if belongs(task)]
+        if names:
+            parts += [f"### {title}", markdown(found, names)]
+    parts += ["## Where a peer is faster", faster(found), "## Remarks", remarks(found)]
+    parts += ["## Seconds to every level", every_level(found)]
+    return "\n\n".join(parts)
+
+
+def setting(found: dict[str, Any]) -> str:
+    lines = []
+    for session in found["sessions"].values():
+        versions = [f"{name} {number or 'missing'}" for name, number in session["versions"].items()]
+        lines.append(
+            f"Measured on {session['date'][:10]}: {session['processor']}, {session['cores']} cores,"
+            f" Python {session['python']}; {', '.join(versions)}."
+        )
+    return "\n\n".join(lines)
+
+
+def markdown(found: dict[str, Any], names: list[str]) -> str:
+    lines = [
+        "| task | ours, 1e-4 | best peer, 1e-4 | ratio | ours, 1e-6 | proven, 1e-6 |"
+        " best peer, 1e-6 | ratio | proven |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        loose, tight = (table.row(name, found["tasks"][name], level) for level in table.SHOWN)
+        cells = [f"{name}{' *' if loose.mixed else ''}", table.cell(loose.ours)]
+        cells += [f"{table.cell(loose.best)} {loose.peer}", factor(loose.ratio)]
+        cells += [table.cell(tight.ours), table.cell(tight.proven)]
+        cells += [f"{table.cell(tight.best)} {tight.peer}", factor(tight.ratio)]
+        lines.append(f"| {' | '.join([*cells, factor(tight.proven_ratio)])} |")
+    if any(table.row(name, found["tasks"][name], 1e-4).mixed for name in names):
+        lines.append("\n\\* ours and the peers' seconds are of different runs")
+    return "\n".join(lines)
+
+
+def every_level(found: dict[str, Any]) -> str:
+    """Three lines a task: ours, ours with a proof, the best peer."""
+    head = [table.label(level) for level in judge.LEVELS]
+    lines = [f"| task | who | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
+    for name, task in found["tasks"].items():
+        rows = [table.row(name, task, level) for level in judge.LEVELS]
+        best = [f"{table.cell(r.best)} {r.peer}" for r in rows]
+        for who, cells in (
+            ("ours", [table.cell(r.ours) for r in rows]),
+            ("ours, proven", [table.cell(r.proven) for r in rows]),
+            ("best peer", best),
+        ):
+            lines.append(f"| {name} | {who} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def factor(ratio: float) -> str:
+    if ratio == 0.0:
+        return "no peer arrived"
+    return f"{ratio:.2f}" if np.isfinite(ratio) else "did not arrive"
+
+
+def faster(found: dict[str, Any]) -> str:
+    """Every task and level with a ratio above 1."""
+    behind = [r for level in table.SHOWN for r in table.rows(found, level) if r.ratio > 1.0]
+    if not behind:
+        return "Nowhere."
+    lines = ["| task | level | by | factor | why |", "|---|---|---|---|---|"]
+    for r in sorted(behind, key=lambda r: -r.ratio):
+        cells = (r.task, table.label(r.level), r.peer, factor(r.ratio), reason(r))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def reason(row: Row) -> str:
+    return next((why for pattern, why in REASONS if fnmatch(row.task, pattern)), UNKNOWN)
+
+
+def remarks(found: dict[str, Any]) -> str:
+    return "\n".join(f"- {line}" for line in table.remarks(found)) or "None."
+
+
+def replaced(text: str, generated: str) -> str:
+    """The page with a new part between the marks."""
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{PAGE} must have the lines {BEGIN!r} and {END!r}")
+    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+    return f"{before}{BEGIN}\n\n{generated}\n\n{END}{after}"
+
+
+def main() -> None:
+    found = results.read(Path(sys.argv[1]))
+    PAGE.write_text(replaced(PAGE.read_text(), page(found)))
+    plot(found, PICTURE)
+
+
+if __name__ == "__main__":
+    main()
