@@ -4,11 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-<<<<<<< HEAD
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling clean
-=======
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench bench-full clean
->>>>>>> main
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -52,13 +48,12 @@ bench-small-lambda: $(READY)
 bench-drop-in: $(READY)
 	$(BIN)/python benchmarks/drop_in.py
 
-<<<<<<< HEAD
 bench-roofline: $(READY)
 	$(BIN)/python benchmarks/roofline.py
 
 bench-scaling: $(READY)
 	$(BIN)/python benchmarks/scaling.py
-=======
+
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
 bench: $(BENCH)/.ready
@@ -73,7 +68,6 @@ $(BENCH)/.ready: pyproject.toml
 	$(BENCH)/bin/pip install --quiet --upgrade pip
 	$(BENCH)/bin/pip install --quiet --editable '.[bench]'
 	touch $@
->>>>>>> main
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
