@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench bench-full clean
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -47,6 +47,12 @@ bench-small-lambda: $(READY)
 
 bench-drop-in: $(READY)
 	$(BIN)/python benchmarks/drop_in.py
+
+bench-roofline: $(READY)
+	$(BIN)/python benchmarks/roofline.py
+
+bench-scaling: $(READY)
+	$(BIN)/python benchmarks/scaling.py
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

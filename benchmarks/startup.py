@@ -13,11 +13,13 @@ REPEATS = 5
 
 BASE = "import numba, scipy.sparse, scipy.optimize"
 FIT = """
-import time, numpy as np, dualgap as dg
+import time
+began = time.perf_counter()
+import numpy as np, dualgap as dg
 X = np.random.default_rng(0).standard_normal((200, 10))
 start = time.perf_counter()
 dg.solve(dg.Problem(X, np.sign(X[:, 0]), "{loss}", "{penalty}", 0.01))
-print(time.perf_counter() - start)
+print(time.perf_counter() - {since})
 """
 
 
@@ -38,10 +40,15 @@ def main() -> None:
         f"import numba and scipy: {base:.2f} s; dualgap adds {ours - base:.2f} s (wanted: <= 0.3)"
     )
     for loss, penalty in (("hinge", "l2"), ("logistic", "l2"), ("squared", "l1")):
-        code = FIT.format(loss=loss, penalty=penalty)
-        printed(code)  # fills the cache
-        best = min(printed(code) for _ in range(REPEATS))
-        print(f"first fit in a fresh process, {loss} and {penalty}: {best:.2f} s (wanted: < 1)")
+        fit, whole = (
+            FIT.format(loss=loss, penalty=penalty, since=since) for since in ("start", "began")
+        )
+        printed(fit)  # fills the cache
+        best, in_all = (min(printed(code) for _ in range(REPEATS)) for code in (fit, whole))
+        print(
+            f"first fit in a fresh process, {loss} and {penalty}: {best:.2f} s (wanted: < 1), "
+            f"import included {in_all:.2f} s (wanted: <= 1.5)"
+        )
 
 
 if __name__ == "__main__":

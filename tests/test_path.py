@@ -101,8 +101,10 @@ def test_every_point_has_the_certificate_of_the_whole_problem(screen):
         assert solution.converged
         whole = dg.Problem(X, y, "squared", "l1", lam, WEIGHTS, intercept=True)
         again = dg.certify(whole, solution.coef, solution.dual, solution.intercept)
-        assert again.gap == pytest.approx(solution.certificate.gap, rel=1e-6)
-        assert again.gap <= 1e-4 * whole.scale
+        assert again.primal == pytest.approx(solution.certificate.primal, rel=1e-12)
+        # A run is content with the first dual point that proves enough, and this tries them all.
+        assert again.gap <= solution.certificate.gap * (1.0 + 1e-6)
+        assert solution.certificate.gap <= 1e-4 * whole.scale * (1.0 + 1e-6)
         assert len(solution.certificate.feature_parts) == whole.d
 
 

@@ -52,7 +52,7 @@ def _chosen(name: str, reason: str) -> tuple[str, Method]:
 
 def _hard(problem: Problem, neither: bool) -> str | None:
     """What would cost coordinate steps many passes."""
-    if problem.features.free.any():
+    if len(problem.free_places):
         return "not all of them have a penalty"
     if neither:
         return "neither samples nor features can be the coordinates"

@@ -15,13 +15,15 @@ import numpy as np
 from dualgap._compile import helper, kernel
 from dualgap._rules import conj, dual_step_into, project_into, slope_into, value
 from dualgap._scalar import EPS
+from dualgap.linalg.exact import added
 from dualgap.losses._simplex import LOOSE
 
-# Operations per term, those of NumPy's pairwise sums included, each with an error of EPS/2 at most.
+# Operations per term, those of its sums included, each with an error of EPS/2 at most.
 PER_TERM = 16.0
+FEW = 8  # terms that are simply added up; sums of so many are added up in twice the precision
 
 
-def sample_terms(loss: Any, *args: Any) -> tuple[float, float]:
+def sample_terms(loss: Any, multiplied: bool, *args: Any) -> Any:
     """As for scalars; ``z_error`` bounds the Euclidean norm of a block's error."""
     return _sample_terms(loss, float(loss.gamma), float(loss.lipschitz), *args)
 
@@ -36,26 +38,26 @@ def _sample_terms(
     z: Any,
     a: Any,
     z_error: Any,
-    losses: Any,
-    conjs: Any,
     parts: Any,
-) -> tuple[float, float]:
+) -> Any:
+    values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     width = len(z) // len(y)
     slope = np.empty(width)
     of_gap = 0.0
     of_dual = 0.0
     for i in range(len(y)):
-        losses[i] = conjs[i] = parts[i] = 0.0
+        parts[i] = 0.0
         if c[i] == 0.0:
             continue
         z_i, a_i = z[i * width : (i + 1) * width], a[i * width : (i + 1) * width]
         loss_value = value(loss, z_i, y[i])
         loss_conj = conj(loss, a_i, y[i])
         dot, dot_size = _product(a_i, z_i, int(y[i]))
-        losses[i] = c[i] * loss_value
-        conjs[i] = c[i] * loss_conj
+        values = added(*values, c[i] * loss_value)
+        conjs = added(*conjs, c[i] * loss_conj)
         part = c[i] * (loss_value + loss_conj + dot)
         parts[i] = max(part, 0.0) if part == part else inf
+        gap = added(*gap, parts[i])
         if len(z_error):
             reach = 1.0 + _norm(z_i)  # 1: margins
             error = z_error[i] + EPS * reach
@@ -70,7 +72,7 @@ def _sample_terms(
             per_term = PER_TERM + LOOSE * width
             of_gap += c[i] * (per_term * EPS * size + tilt * error)
             of_dual += c[i] * per_term * EPS * dual_size
-    return of_gap, of_dual
+    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
 
 
 @helper

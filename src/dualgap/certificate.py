@@ -8,22 +8,22 @@ itself, less its own rounding errors: near the optimum it is sharper than P(w) m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap import terms
-from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.dual_point import EXACT, GIVEN, PLAIN, Sums, feasible
 from dualgap.intercept import joined
-from dualgap.linalg import exact, products, storage
-from dualgap.linalg.products import norm
-from dualgap.losses._simplex import LOOSE
+from dualgap.linalg import products, storage
 from dualgap.problem import Problem
-from dualgap.unpenalised import balance
+from dualgap.rounding import error_of_z
 
-_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
+# A proof is sharp if rounding errors account for no more than this part of its gap.
+_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,189 +104,121 @@ def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0)
     return prove(problem, joined(problem, coef, intercept), dual)[0]
 
 
-def prove(problem: Problem, w: Floats, dual: Floats | None) -> tuple[Certificate, Floats]:
-    """The certificate, and the dual point that it rests on. u is computed anew for each one."""
+class _Proof(NamedTuple):
+    """A certificate, the dual point that it rests on, and what rounding errors have added."""
+
+    certificate: Certificate
+    dual: Floats
+    rounding: float
+
+    @property
+    def reach(self) -> float:
+        """The gap, or the difference of the bounds, if that is larger."""
+        own = self.certificate
+        return max(own.gap, own.primal - own.dual)
+
+    @property
+    def is_sharp(self) -> bool:
+        return self.rounding <= _SHARE * self.certificate.gap
+
+
+def prove(
+    problem: Problem, w: Floats, dual: Floats | None, enough: float = 0.0
+) -> tuple[Certificate, Floats]:
+    """The certificate, and the dual point that it rests on. u is computed anew for each one.
+
+    Tried are ``dual``, −φ'(Xw) and 0, until a gap of ``enough`` is proven. Sums are taken in twice
+    the precision only where the rounding errors of float64 matter: it takes many times as long.
+    """
     z = problem.decision(w)
-    nothing = Pair(w, np.zeros(problem.dual_size), z, np.zeros(problem.coef_size))
-    a = np.empty(problem.dual_size)
-    terms.slopes(problem.loss, problem.y, z, a)
-    pairs = [nothing._replace(a=a), nothing]
-    if dual is not None:
-        pairs.append(_given(problem, w, dual, z))
-    proofs = [_evaluate(problem, pair, rounding=True) for pair in pairs]
-    return min(proofs, key=lambda proof: proof[0].gap)
+    pairs: list[Pair] = []
+    best: _Proof | None = None
+    for pair in _candidates(problem, w, dual, z):
+        nothing = not pair.a.any()
+        if nothing and best and best.certificate.gap <= best.certificate.primal - problem.least:
+            continue
+        pairs.append(pair)
+        best = _better(best, _evaluate(problem, pair, PLAIN))
+        if best.reach <= enough:
+            break
+    return _sharpened(problem, pairs, best, enough)
 
 
 def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
     """The same with this dual point and no other: two passes over the data."""
-    return _evaluate(problem, _given(problem, w, dual, problem.decision(w)), rounding=True)
+    pair = _given(problem, w, dual, problem.decision(w))
+    return _sharpened(problem, [pair], _evaluate(problem, pair, PLAIN), 0.0)
+
+
+def _candidates(problem: Problem, w: Floats, dual: Floats | None, z: Floats) -> Iterator[Pair]:
+    if dual is not None:
+        yield _given(problem, w, dual, z)
+    a = np.empty(problem.dual_size)
+    terms.slopes(problem.loss, problem.y, z, a)
+    yield Pair(w, a, z, np.empty(0))
+    yield Pair(w, np.zeros(problem.dual_size), z, np.empty(0))
 
 
 def _given(problem: Problem, w: Floats, dual: Floats, z: Floats) -> Pair:
     a = np.empty(problem.dual_size)
     terms.projections(problem.loss, problem.y, dual, a)
-    return Pair(w, a, z, np.zeros(problem.coef_size))
+    return Pair(w, a, z, np.empty(0))
+
+
+def _better(one: _Proof | None, other: _Proof) -> _Proof:
+    return other if one is None or other.certificate.gap < one.certificate.gap else one
+
+
+def _sharpened(
+    problem: Problem, pairs: list[Pair], best: _Proof | None, enough: float
+) -> tuple[Certificate, Floats]:
+    if best is None or not (best.is_sharp or best.reach <= enough):
+        for pair in pairs:
+            best = _better(best, _evaluate(problem, pair, EXACT))
+    assert best is not None
+    return best.certificate, best.dual
 
 
 def evaluate(problem: Problem, pair: Pair) -> Certificate:
     """The certificate of a pair as a run maintains it, without the rounding errors."""
-    return _evaluate(problem, pair, rounding=False)[0]
+    return _evaluate(problem, pair, GIVEN).certificate
 
 
-def _evaluate(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Certificate, Floats]:
+def _evaluate(problem: Problem, pair: Pair, sums: Sums) -> _Proof:
     with np.errstate(over="ignore", invalid="ignore"):
-        pair, u_error, slack = feasible(problem, pair, rounding=rounding)
-        z_error = _error_of_z(problem, pair.w) if rounding else np.empty(0)
-        losses, loss_conjs, sample_parts = np.empty((3, problem.n))
-        of_gap, of_dual = terms.sample_terms(
-            problem.loss,
-            problem.y,
-            problem.c,
-            pair.z,
-            pair.a,
-            z_error,
-            losses,
-            loss_conjs,
-            sample_parts,
+        pair, u_error, slack = feasible(problem, pair, sums)
+        z_error = np.empty(0)
+        if sums is not GIVEN:
+            z_error = error_of_z(problem, pair.w, sharp=sums is EXACT)
+        sample_parts, feature_parts = np.empty(problem.n), np.empty(problem.coef_size)
+        samples = terms.sample_terms(
+            problem.loss, problem.y, problem.c, pair.z, pair.a, z_error, sample_parts, problem.width
         )
-        penalties, penalty_conjs, feature_parts = np.empty((3, problem.coef_size))
-        more_of_gap, more_of_dual = terms.feature_terms(
-            problem.penalty,
-            problem.lam,
-            pair.w,
-            pair.u,
-            u_error,
-            penalties,
-            penalty_conjs,
-            feature_parts,
+        features = terms.feature_terms(
+            problem.penalty, problem.lam, pair.w, pair.u, u_error, feature_parts
         )
-        primal = float(np.sum(losses) + np.sum(penalties))
-        gap = float(np.sum(sample_parts) + np.sum(feature_parts) + of_gap + more_of_gap + slack)
-        dual = 0.0 - float(
-            np.sum(loss_conjs) + np.sum(penalty_conjs) + of_dual + more_of_dual + slack
-        )
-        strength = problem.lam * problem.features.strength.min()
+        of_gap = samples.of_gap + features.of_gap + slack
+        of_dual = samples.of_dual + features.of_dual + slack
+        primal = samples.values + features.values
+        gap = samples.gap + features.gap + of_gap
+        dual = 0.0 - (samples.conjs + features.conjs + of_dual)
+    if problem.width > 1:
+        feature_parts = feature_parts.reshape(problem.d, -1).sum(axis=1)
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
     certificate = Certificate(
         primal=np.inf if np.isnan(primal) else primal,
         dual=-np.inf if np.isnan(dual) else dual,
         gap=gap,
         scale=problem.scale,
-        radius=_radius(gap, strength),
+        radius=_radius(gap, problem.lam * problem.least_strength),
         sample_parts=sample_parts,
-        feature_parts=feature_parts.reshape(problem.d, -1).sum(axis=1),
+        feature_parts=feature_parts,
         constant=problem.constant,
     )
-    return certificate, pair.a
+    return _Proof(certificate, pair.a, of_gap + of_dual)
 
 
 def _radius(gap: float, strength: float) -> float | None:
     if strength == 0.0:
         return None
     return float(np.sqrt(2.0 * gap / strength)) if gap < np.inf else np.inf
-
-
-def feasible(problem: Problem, pair: Pair, *, rounding: bool) -> tuple[Pair, Floats, float]:
-    """Move the dual point to where g*(u) is finite: balance unpenalised features, then shrink.
-
-    Also returns a bound on the error of u, empty if rounding errors are not asked for, and what the
-    balance of unpenalised features, which is never exact, may cost.
-    """
-    free = problem.features.free
-    reach = np.empty(0)
-    if free.any():
-        pair, reach = _balanced(problem, pair)
-    error = np.empty(0)
-    if rounding:
-        pair, error = _measured(problem, pair)
-    pair, error = _shrunk(problem, pair, error)
-    if not reach.size:
-        return pair, error, 0.0
-    missing = np.abs(pair.u[free]) + (error[free] if rounding else 0.0)
-    u = pair.u.copy()
-    u[free] = 0.0
-    return pair._replace(u=u), error, float(2.0 * problem.lam * np.sum(missing * reach))
-
-
-def _shrunk(problem: Problem, pair: Pair, error: Floats) -> tuple[Pair, Floats]:
-    """The pair, made smaller until g*(u) is finite for u up to its error."""
-    low, high, free = problem.features.low, problem.features.high, problem.features.free
-    if not np.isfinite(np.minimum(high, -low)[~free]).any():
-        return pair, error
-    for trial in range(_SHRINKS):
-        # That keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
-        size = error if error.size else 0.0
-        with np.errstate(divide="ignore"):
-            room = np.minimum(
-                np.where(pair.u + size > high, high / (pair.u + size), 1.0),
-                np.where(pair.u - size < low, low / (pair.u - size), 1.0),
-            )
-        shrink = float(np.min(room[~free], initial=1.0))
-        if shrink == 1.0:
-            break
-        # What a is rounded to may lead outside again, by as little: later trials go further in.
-        shrink = max(1.0 - (1.0 - shrink) * 4.0**trial, 0.0)
-        pair = pair._replace(a=pair.a * shrink, u=pair.u * shrink)
-        if not error.size:
-            break
-        pair, error = _measured(problem, pair)
-    else:
-        return _nothing(problem, pair), 0.0 * error
-    return pair, error
-
-
-def _nothing(problem: Problem, pair: Pair) -> Pair:
-    """With a = 0, which is always feasible and says at least that losses have a minimum."""
-    return pair._replace(a=np.zeros(problem.dual_size), u=np.zeros(problem.coef_size))
-
-
-def _measured(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
-    """The pair with the u of its a, and a bound on the error of that."""
-    if problem.width > 1:
-        return pair._replace(u=problem.average(pair.a)), error_of_u(problem, pair.a)
-    u, error = exact.average(problem, pair.a)
-    return pair._replace(u=u), error
-
-
-def _balanced(problem: Problem, pair: Pair) -> tuple[Pair, Floats]:
-    """The pair with a balanced dual point, and how large the free coefficients may be."""
-    a, reach = balance(problem, pair)
-    free = problem.unpenalised.places
-    u = problem.average(a)
-    if np.isinf(reach).any() or (np.abs(u[free]) > error_of_u(problem, a)[free]).any():
-        return _nothing(problem, pair), np.zeros(len(free))  # no balance was found
-    # However small the coefficients are here, at the optimum they may be as large as targets need.
-    typical = np.sqrt(np.repeat(problem.column_squares, problem.width)[free] / problem.n)
-    with np.errstate(divide="ignore"):
-        needed = np.where(typical > 0.0, (1.0 + np.abs(problem.y).max()) / typical, 0.0)
-    return pair._replace(a=a, u=u), reach + needed
-
-
-def _error_of_z(problem: Problem, w: Floats) -> Floats:
-    """A bound on the rounding errors of X w; for blocks on their Euclidean norms.
-
-    The inequality of Cauchy and Schwarz holds in any units of the features: as they are, and with
-    columns of norm 1, which serves where their sizes differ by powers of ten.
-    """
-    terms_ = _effective(problem.row_counts, problem.by_rows)
-    as_given = np.sqrt(problem.row_squares) * norm(w)
-    even = np.sqrt(problem.even_squares) * norm(np.repeat(problem.column_sizes, problem.width) * w)
-    return np.asarray(terms_ * EPS * np.fmin(as_given, even))
-
-
-def error_of_u(problem: Problem, a: Floats) -> Floats:
-    """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
-    terms_ = _effective(problem.column_counts, not problem.by_rows)
-    if problem.width > 1:
-        terms_ += LOOSE * problem.width
-    weighted = problem.weighted(a).reshape(problem.n, problem.width)
-    size = np.array([norm(column) for column in weighted.T]) / problem.lam
-    error = terms_ * EPS * np.sqrt(problem.column_squares)
-    return np.outer(error, size).ravel()
-
-
-def _effective(counts: Floats, blocked: bool) -> Floats:
-    """EPS times this bounds the relative error of a sum of so many products."""
-    if blocked:
-        counts = np.minimum(counts, products.BLOCK + counts / products.BLOCK)
-    return np.asarray(2.0 + counts)

@@ -31,10 +31,7 @@ class DesignMatrix:
         return self.intercept is not False
 
     def _measure(self) -> None:
-        own, other = (self.n, self.p) if self.by_rows else (self.p, self.n)
-        squares = np.zeros(own), np.zeros(other)
-        counts = np.zeros(own), np.zeros(other)
-        largest = products.measure(self._stored, *squares, *counts)
+        largest, own, other = products.measure(self._stored)
         if not np.isfinite(largest):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
         if largest > LARGEST or 0.0 < largest < SMALLEST:
@@ -43,9 +40,11 @@ class DesignMatrix:
                 "float64: rescale X"
             )
         self.largest = max(largest, self.constant)
-        order = 1 if self.by_rows else -1
-        self.row_squares, self.column_squares = squares[::order]
-        self.row_counts, self.column_counts = counts[::order]
+        of_rows, of_columns = (own, other) if self.by_rows else (other, own)
+        self.row_squares: Floats = of_rows[0]
+        self.row_counts: Floats = of_rows[1]
+        self.column_squares: Floats = of_columns[0]
+        self.column_counts: Floats = of_columns[1]
         if self.has_intercept:
             square = self.constant**2
             self.row_squares += square
@@ -101,6 +100,15 @@ class DesignMatrix:
             # NumPy adds up in blocks along rows alone, and the certificate counts on blocks.
             classes = np.ascontiguousarray(weights.reshape(self.n, width).T)
             out[own:] = self.constant * classes.sum(axis=1)
+        return out
+
+    def summed_squares(self, weights: Floats, *, of_rows: bool) -> Floats:
+        """Σ_j weights_j x_ij² of each row, or Σ_i weights_i x_ij² of each column."""
+        squares = self.row_squares if of_rows else self.column_squares
+        if weights.min() == weights.max() < np.inf:
+            return np.asarray(weights[0] * squares)
+        out = np.empty(len(squares))
+        products.weighted_squares(self.rows if of_rows else self.columns, weights, out)
         return out
 
     # --- norms ---------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ class Loop:
         self.progress.show(self.updates / self.run.size, self.gap)
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
-            proof, dual = prove(self.problem, *self.best)
+            proof, dual = prove(self.problem, *self.best, self.target)
             if proof.gap <= self.target:
                 self.proof = proof, dual
                 return Status.CONVERGED

@@ -21,7 +21,7 @@ _DOUBLINGS, _HALVINGS = 60, 60
 
 def null_objective(problem: Any) -> float:
     """Counted from the least that losses and penalty can be."""
-    zero = problem.primal(problem.features.origin) - problem.floor
+    zero = _objective(problem, problem.decision(problem.features.origin))
     if problem.intercept is not True:
         return float(zero)
     found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
@@ -65,9 +65,8 @@ def best_constant(problem: Any) -> tuple[float, float]:
 
 
 def _objective(problem: Any, z: Any) -> float:
-    penalty = problem.penalty_value(problem.features.origin)
     with np.errstate(over="ignore"):
-        return float(problem.loss_value(z) + penalty - problem.floor)
+        return float(problem.loss_value(z) + problem.origin_value - problem.floor)
 
 
 def _slope(problem: Any, b: float) -> float:

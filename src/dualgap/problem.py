@@ -38,6 +38,17 @@ LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LO
 BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
+_OF_DATA = ("rows", "stored_rows", "columns", "even_squares", "floor", "_at_zero", "mean_square")
+_OF_PENALTY = (
+    "features",
+    "free_places",
+    "least_strength",
+    "strength_range",
+    "has_bounded_conj",
+    "origin_value",
+)
+
+
 class FeatureFacts(NamedTuple):
     """Per coefficient: the w_j that the penalty alone would choose, the largest |w_j| that it
     allows, its strong convexity μ_j, and the interval on which g_j* is finite."""
@@ -104,7 +115,7 @@ class Problem(DesignMatrix):
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
                 "give it a small weight or a second bound"
             )
-        if not np.isfinite(self.penalty_value(self.features.origin)):
+        if not np.isfinite(self.origin_value):
             raise ValueError("penalty: its constraints leave no coefficients at all")
 
     def _place_by_place(self, penalty: Any) -> Any:
@@ -122,7 +133,7 @@ class Problem(DesignMatrix):
     def with_lam(self, lam: float) -> Problem:
         """The same problem at another λ; data, views and measurements are shared."""
         other = copy.copy(self)
-        for fact in ("scale", "least", "best_constant"):
+        for fact in ("scale", "least", "best_constant", "origin_value"):
             other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
         if "unpenalised" in self.__dict__:
@@ -134,7 +145,7 @@ class Problem(DesignMatrix):
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
         other = copy.copy(self)
-        for fact in ("features", "scale", "least", "best_constant", "unpenalised"):
+        for fact in (*_OF_PENALTY, "scale", "least", "best_constant", "unpenalised"):
             other.__dict__.pop(fact, None)
         other.penalty = check_penalty(penalty, self.coef_size)
         return other
@@ -142,7 +153,7 @@ class Problem(DesignMatrix):
     def on_samples(self, places: Any) -> Problem:
         """The terms of some of the samples: weights, scale and feature sizes stay as they are."""
         other = copy.copy(self)
-        for fact in ("rows", "stored_rows", "columns", "even_squares", "unpenalised", "floor"):
+        for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
         other.X = storage.select(self.stored_rows, places)
         other.n = len(places)
@@ -191,17 +202,21 @@ class Problem(DesignMatrix):
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
         _refuse_length(w, self.coef_size, "w")
-        return self.times(w, self.width)
+        return self.times(w, self.width) if w.any() else np.zeros(self.dual_size)
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
         _refuse_length(a, self.dual_size, "a")
+        if not a.any():
+            return np.zeros(self.coef_size)
         out = self.summed(self.weighted(a), self.width)
         out /= self.lam
         return out
 
     def weighted(self, a: Floats) -> Floats:
         """c_i a_i."""
+        if self.width == 1:
+            return self.c * a
         return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
 
     # --- what methods and certificates need to know -------------------------------------------
@@ -214,9 +229,41 @@ class Problem(DesignMatrix):
         return facts
 
     @cached_property
+    def free_places(self) -> Any:
+        """The coefficients without a penalty."""
+        return np.flatnonzero(self.features.free)
+
+    @cached_property
+    def least_strength(self) -> float:
+        """The smallest μ_j."""
+        return float(self.features.strength.min())
+
+    @cached_property
+    def strength_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest μ_j that is finite; None if there is none."""
+        finite = self.features.strength[np.isfinite(self.features.strength)]
+        return (float(finite.min()), float(finite.max())) if finite.size else None
+
+    @cached_property
+    def mean_square(self) -> float:
+        """Σ_i c_i ‖x_i‖²."""
+        return float(np.sum(self.c * self.row_squares))
+
+    @cached_property
+    def has_bounded_conj(self) -> bool:
+        """Whether some g_j* of a feature with a penalty is not finite everywhere."""
+        low, high = self.features.low, self.features.high
+        return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
+
+    @cached_property
     def unpenalised(self) -> FreeFeatures:
         """The features without a penalty, copied, since every look at the gap needs them."""
         return free_features(self)
+
+    @cached_property
+    def origin_value(self) -> float:
+        """λ g of the coefficients that the penalty alone would choose."""
+        return self.penalty_value(self.features.origin)
 
     @property
     def smoothness(self) -> Floats:
@@ -247,12 +294,12 @@ class Problem(DesignMatrix):
     @cached_property
     def floor(self) -> float:
         """The least that the losses can sum to, whatever the coefficients."""
-        return -float(np.sum(self._samples(np.zeros(self.dual_size))[1]))
+        return -self._at_zero.conjs
 
     @cached_property
     def least(self) -> float:
         """What no coefficients can go below: losses and penalty each at their own minimum. D(0)."""
-        return self.floor + self.penalty_value(self.features.origin)
+        return self.floor + self.origin_value
 
     def primal(self, w: Floats) -> float:
         """P(w)."""
@@ -260,22 +307,24 @@ class Problem(DesignMatrix):
 
     def loss_value(self, z: Floats) -> float:
         """Σ c φ(z)."""
-        return float(np.sum(self._samples(z)[0]))
+        if not z.any():
+            return self._at_zero.values
+        return self._samples(z).values
 
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
         _refuse_length(w, self.coef_size, "w")
-        penalties_, conjs, parts = np.empty((3, self.coef_size))
-        u, none = np.zeros(self.coef_size), np.empty(0)
-        terms.feature_terms(self.penalty, self.lam, w, u, none, penalties_, conjs, parts)
-        return float(np.sum(penalties_))
+        u, parts, none = np.zeros(self.coef_size), np.empty(self.coef_size), np.empty(0)
+        return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
 
-    def _samples(self, z: Floats) -> tuple[Floats, Floats]:
-        """c φ(z) and c φ*(0) of each sample."""
-        losses_, conjs, parts = np.empty((3, self.n))
-        a, none = np.zeros(self.dual_size), np.empty(0)
-        terms.sample_terms(self.loss, self.y, self.c, z, a, none, losses_, conjs, parts)
-        return losses_, conjs
+    def _samples(self, z: Floats) -> terms.Sums:
+        """Sums of c φ(z) and c φ*(0)."""
+        a, parts, none = np.zeros(self.dual_size), np.empty(self.n), np.empty(0)
+        return terms.sample_terms(self.loss, self.y, self.c, z, a, none, parts, self.width)
+
+    @cached_property
+    def _at_zero(self) -> terms.Sums:
+        return self._samples(np.zeros(self.dual_size))
 
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"

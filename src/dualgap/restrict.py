@@ -40,8 +40,7 @@ def _columns(problem: Problem, kept: Any) -> Any:
         columns = columns.base
     if not storage.is_sparse(problem.X):
         return columns.data[kept].T
-    parts = columns.data, columns.indices, columns.indptr
-    return sp.csc_array(parts, shape=problem.X.shape)[:, kept]
+    return sp.csc_array(columns.arrays, shape=problem.X.shape)[:, kept]
 
 
 def _on(penalty: Any, kept: Any, width: int) -> Any:

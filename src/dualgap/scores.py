@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 from dualgap._validate import Floats
 
@@ -22,3 +23,23 @@ class Scores(NamedTuple):
     curvature: Floats
     strength: Floats
     lipschitz: Floats
+
+
+class _LateScores:
+    def __init__(self, fields: dict[str, Callable[[], Floats]]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:  # asked for what is not there yet
+        if name not in self.__dict__.get("_fields", ()):
+            raise AttributeError(name)
+        found = self._fields[name]()
+        setattr(self, name, found)
+        return found
+
+    def _replace(self, **changes: Floats) -> Scores:
+        return Scores(*(getattr(self, name) for name in Scores._fields))._replace(**changes)
+
+
+def late_scores(**fields: Callable[[], Floats]) -> Scores:
+    """Scores that are computed when a sampling looks at them: most look at one or two."""
+    return cast(Scores, _LateScores(fields))

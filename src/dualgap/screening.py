@@ -16,10 +16,11 @@ import numpy as np
 from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
-from dualgap.certificate import Certificate, error_of_u
+from dualgap.certificate import Certificate
 from dualgap.linalg import products
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
+from dualgap.rounding import error_of_u
 
 _ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import _threads
 from dualgap._validate import LARGEST, number, whole
 from dualgap.auto import resolve
 from dualgap.certificate import prove
@@ -30,7 +31,7 @@ def solve(
     callback: Callable[[Snapshot], Any] | None = None,
     progress: bool = False,
     warm_start: Any = None,
-    n_threads: int = 1,
+    n_threads: int | None = None,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -57,9 +58,10 @@ def solve(
     progress : bool
         Show a progress line.
     warm_start : Solution, (coef, intercept, dual), (coef, dual) or coef, optional
-    n_threads : int
-        Threads that share the work on a large set of coordinates (``TauNice`` and its like); the
-        result is the same, bit for bit, whatever their number.
+    n_threads : int, optional
+        Threads that share passes over large data, and the work on a large set of coordinates
+        (``TauNice`` and its like); by default as many as the process may use cores. The result is
+        the same, bit for bit, whatever their number.
 
     Returns
     -------
@@ -77,24 +79,27 @@ def solve(
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function, not {callback!r}")
     rng = _generator(random_state)
-    name, chosen = resolve(method, sampling, problem)
-    if not problem.scale < LARGEST:
-        raise ValueError("X and y are so large that the objective overflows at the start: rescale")
-    start = as_start(problem, warm_start)
-    sampling = chosen.sampling.bind(problem)
-    threads = whole(n_threads, "n_threads", 1)
-    setting = Setting(sampling, tol * problem.scale, threads, max_epochs, rng)
-    run = chosen.step.start(problem, start, setting)
-    with ending(run):
-        loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
-        if start.coef is not None:
-            loop.offer(start.coef)
-        with Progress(loop.target, enabled=progress) as loop.progress:
-            status = loop.run_to_the_end()
-    coef, dual = loop.best
-    proof, dual = loop.proof or prove(problem, coef, dual)
-    if proof.gap <= loop.target:
-        status = Status.CONVERGED
+    threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
+    with _threads.at_most(threads):
+        name, chosen = resolve(method, sampling, problem)
+        if not problem.scale < LARGEST:
+            raise ValueError(
+                "X and y are so large that the objective overflows at the start: rescale"
+            )
+        start = as_start(problem, warm_start)
+        sampling = chosen.sampling.bind(problem)
+        setting = Setting(sampling, tol * problem.scale, _threads.count(), max_epochs, rng)
+        run = chosen.step.start(problem, start, setting)
+        with ending(run):
+            loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
+            if start.coef is not None:
+                loop.offer(start.coef)
+            with Progress(loop.target, enabled=progress) as loop.progress:
+                status = loop.run_to_the_end()
+        coef, dual = loop.best
+        proof, dual = loop.proof or prove(problem, coef, dual, loop.target)
+        if proof.gap <= loop.target:
+            status = Status.CONVERGED
     own, intercept = split(problem, coef)
     return Solution(
         coef=own,

@@ -16,24 +16,27 @@ def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
     """
     if loss.targets == "classes":
         return _class_indices(y, type(loss).__name__, n)
-    y = finite_vector(y, "y", n).copy()
-    largest = np.abs(y).max()
+    y = finite_vector(y, "y", n)
+    low, high = float(y.min()), float(y.max())
+    largest = max(-low, high)
     if largest > LARGEST:
         raise ValueError(f"y has entries of size {largest:.1e}, whose squares overflow: rescale y")
     name = type(loss).__name__
-    if loss.targets == "count" and (y < 0.0).any():
+    if loss.targets == "count" and low < 0.0:
         raise ValueError(f"y has negative entries; {name} needs counts or rates >= 0")
     if loss.targets != "binary":
-        return y, None
-    classes = np.unique(y)
-    if len(classes) != 2:
+        return y.copy(), None
+    upper = y == high
+    two = low < high and np.count_nonzero(upper) + np.count_nonzero(y == low) == n
+    if not two:
+        classes = np.unique(y)
         found = (
             f"one class only ({classes[0]:g})"
             if len(classes) == 1
             else f"{len(classes)} different values"
         )
         raise ValueError(f"y has {found}; {name} needs labels of exactly two values")
-    return np.where(y == classes[1], 1.0, -1.0), classes
+    return np.where(upper, 1.0, -1.0), np.array([low, high])
 
 
 def _class_indices(y: Any, name: str, n: int) -> tuple[Floats, Any]:

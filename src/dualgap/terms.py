@@ -2,16 +2,18 @@
 
 By Fenchel and Young each part  c_i(φ(z_i) + φ*(−a_i) + a_i z_i)  of a sample and each part
 λ(g_j(w_j) + g_j*(u_j) − w_j u_j)  of a feature is non-negative, and for z = Xw, u = (1/λ)Σ c a x
-they add up to P(w) − D(a). The kernels fill in terms and parts, and bound what rounding can do.
+they add up to P(w) − D(a). The kernels fill in parts, sum up, and bound what rounding can do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
-from dualgap import block_terms
+import numpy as np
+
+from dualgap import _threads, block_terms
 from dualgap._compile import kernel
 from dualgap._rules import (
     conj,
@@ -25,12 +27,48 @@ from dualgap._rules import (
     value,
 )
 from dualgap._scalar import EPS
-from dualgap.block_terms import PER_TERM
+from dualgap.block_terms import FEW, PER_TERM
+from dualgap.linalg.exact import added
+
+# Samples from which threads share a sum, and samples that a thread takes at a time: sums are added
+# up in such pieces by a single thread, too.
+_MANY, _PIECE = 1 << 17, 1 << 15
 
 
-def _scalar_terms(loss: Any, *args: Any) -> tuple[float, float]:
+class Sums(NamedTuple):
+    """Sums over samples, or over features, and what rounding can have done to two of them."""
+
+    values: float  # of c φ(z), or λ g(w)
+    conjs: float  # of c φ*(−a), or λ g*(u)
+    gap: float  # of the parts
+    of_gap: float
+    of_dual: float
+
+
+def sample_terms(
+    loss: Any, y: Any, c: Any, z: Any, a: Any, z_error: Any, parts: Any, width: int = 1
+) -> Sums:
+    """The sums over samples; fills in their parts of the gap.
+
+    ``z_error`` bounds |z − Xw|, for blocks the norm of that, or is empty.
+    """
     # Counts are multiplied by z. Labels are signs, and other targets are compared with z.
-    return _sample_terms(loss, loss.targets == "count", *args)
+    multiplied = loss.targets == "count"
+    action = block_terms.sample_terms if loss.targets == "classes" else _sample_terms
+    if len(y) < _MANY:
+        return Sums(*action(loss, multiplied, y, c, z, a, z_error, parts))
+    calls = []
+    for one, flat in _pieces(len(y), width):
+        calls.append((loss, multiplied, y[one], c[one], z[flat], a[flat], z_error[one], parts[one]))
+    found = _threads.together(action, calls)
+    return Sums(*(float(total) for total in np.sum(found, axis=0)))
+
+
+def _pieces(n: int, width: int) -> Iterator[tuple[slice, slice]]:
+    """Samples, and where their entries are in flat vectors."""
+    for first in range(0, n, _PIECE):
+        last = min(first + _PIECE, n)
+        yield slice(first, last), slice(first * width, last * width)
 
 
 @kernel
@@ -42,66 +80,91 @@ def _sample_terms(
     z: Any,
     a: Any,
     z_error: Any,
-    losses: Any,
-    conjs: Any,
     parts: Any,
-) -> tuple[float, float]:
-    """Per sample c φ(z), c φ*(−a) and its part of the gap; ``z_error`` bounds |z − Xw| or is empty.
-
-    Returns what rounding can have done to the sum of the parts, and to that of the conjugates.
-    """
+) -> Any:
+    values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
-    for i in range(len(y)):
-        losses[i] = conjs[i] = parts[i] = 0.0
-        if c[i] == 0.0:
-            continue
-        loss_value = value(loss, z[i], y[i])
-        loss_conj = conj(loss, a[i], y[i])
-        losses[i] = c[i] * loss_value
-        conjs[i] = c[i] * loss_conj
-        part = c[i] * (loss_value + loss_conj + a[i] * z[i])
-        parts[i] = max(part, 0.0) if part == part else inf
-        if len(z_error):
-            error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
-            left = slope(loss, z[i] - error, y[i])
-            right = slope(loss, z[i] + error, y[i])
-            # Values can be small differences of large terms such as |r| − ε or e^z − yz.
-            hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
-            if multiplied:
-                hidden += abs(y[i] * z[i])
-            dual_size = abs(loss_conj) + abs(a[i] * y[i])
-            size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
-            tilt = max(abs(a[i] + left), abs(a[i] + right))
-            of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
-            of_dual += c[i] * PER_TERM * EPS * dual_size
-    return of_gap, of_dual
+    for first in range(0, len(y), FEW):
+        few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
+        for i in range(first, min(first + FEW, len(y))):
+            parts[i] = 0.0
+            if c[i] == 0.0:
+                continue
+            loss_value = value(loss, z[i], y[i])
+            loss_conj = conj(loss, a[i], y[i])
+            few_values += c[i] * loss_value
+            few_conjs += c[i] * loss_conj
+            part = c[i] * (loss_value + loss_conj + a[i] * z[i])
+            parts[i] = max(part, 0.0) if part == part else inf
+            few_parts += parts[i]
+            if len(z_error):
+                error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+                left = slope(loss, z[i] - error, y[i])
+                right = slope(loss, z[i] + error, y[i])
+                # Values can be small differences of large terms such as |r| − ε or e^z − yz.
+                hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
+                if multiplied:
+                    hidden += abs(y[i] * z[i])
+                dual_size = abs(loss_conj) + abs(a[i] * y[i])
+                size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
+                tilt = max(abs(a[i] + left), abs(a[i] + right))
+                of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
+                of_dual += c[i] * PER_TERM * EPS * dual_size
+        values, conjs = added(*values, few_values), added(*conjs, few_conjs)
+        gap = added(*gap, few_parts)
+    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+
+
+def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
+    """The same over features; ``u_error`` bounds the error of u or is empty."""
+    return Sums(*_feature_terms(penalty, lam, w, u, u_error, parts))
 
 
 @kernel
-def feature_terms(
-    penalty: Any, lam: float, w: Any, u: Any, u_error: Any, penalties: Any, conjs: Any, parts: Any
-) -> tuple[float, float]:
-    """Per feature λ g(w), λ g*(u) and its part of the gap; ``u_error`` bounds that of u."""
+def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Any:
+    values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
-    for j in range(len(w)):
-        penalty_value = value(penalty, w[j], j)
-        penalty_conj = conj(penalty, u[j], j)
-        penalties[j] = lam * penalty_value
-        conjs[j] = lam * penalty_conj
-        part = lam * (penalty_value + penalty_conj - w[j] * u[j])
-        parts[j] = max(part, 0.0) if part == part else inf
-        if len(u_error):
-            low, high = domain(penalty, j)
-            left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
-            right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-            size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
-            tilt = max(abs(w[j] - left), abs(w[j] - right))
-            of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
-            reach = max(abs(left), abs(right))
-            of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
-    return of_gap, of_dual
+    for first in range(0, len(w), FEW):
+        few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
+        for j in range(first, min(first + FEW, len(w))):
+            penalty_value = value(penalty, w[j], j)
+            penalty_conj = conj(penalty, u[j], j)
+            few_values += lam * penalty_value
+            few_conjs += lam * penalty_conj
+            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
+            parts[j] = max(part, 0.0) if part == part else inf
+            few_parts += parts[j]
+            if len(u_error):
+                low, high = domain(penalty, j)
+                left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
+                right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
+                size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
+                tilt = max(abs(w[j] - left), abs(w[j] - right))
+                of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
+                reach = max(abs(left), abs(right))
+                of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
+        values, conjs = added(*values, few_values), added(*conjs, few_conjs)
+        gap = added(*gap, few_parts)
+    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+
+
+@kernel
+def room(u: Any, error: Any, low: Any, high: Any) -> float:
+    """The largest factor up to 1 by which u, up to its error, comes to lie within its bounds.
+
+    Features without a penalty, whose bounds are both 0, do not count.
+    """
+    factor = 1.0
+    for j in range(len(u)):
+        size = error[j] if len(error) else 0.0
+        above, below = u[j] + size, u[j] - size
+        if above > high[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, high[j] / above)
+        if below < low[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, low[j] / below)
+    return factor
 
 
 @kernel
@@ -112,7 +175,7 @@ def _slopes(loss: Any, y: Any, z: Any, out: Any) -> None:
 
 
 @kernel
-def curvatures(loss: Any, y: Any, z: Any, out: Any) -> None:
+def _curvatures(loss: Any, y: Any, z: Any, out: Any) -> None:
     """out = φ''(z)."""
     for i in range(len(y)):
         out[i] = curvature(loss, z[i], y[i])
@@ -126,17 +189,23 @@ def _projections(loss: Any, y: Any, a: Any, out: Any) -> None:
 
 
 def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel for the kind of loss that it is called with."""
+    """The kernel for the kind of loss that it is called with, on targets, points and results."""
 
-    def run(loss: Any, *args: Any) -> Any:
-        return (block if loss.targets == "classes" else scalar)(loss, *args)
+    def run(loss: Any, y: Any, at: Any, out: Any) -> None:
+        action = block if loss.targets == "classes" else scalar
+        if len(y) < _MANY:
+            action(loss, y, at, out)
+        else:
+            pieces = _pieces(len(y), len(at) // len(y))
+            calls = [(loss, y[one], at[flat], out[flat]) for one, flat in pieces]
+            _threads.together(action, calls)
 
     return run
 
 
-sample_terms = _either(_scalar_terms, block_terms.sample_terms)
 slopes = _either(_slopes, block_terms.slopes)
 projections = _either(_projections, block_terms.projections)
+curvatures = _either(_curvatures, _curvatures)
 
 
 @kernel

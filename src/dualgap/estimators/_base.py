@@ -91,6 +91,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         threads = effective_n_jobs(self.n_jobs)
         workers = min(threads, len(tasks))
         alone = workers == 1
+        # Nobody who leaves n_jobs alone minds what passes over large data use, as BLAS does.
+        each = None if alone and self.n_jobs is None else threads if len(tasks) == 1 else 1
 
         def run(k: int) -> Fit:
             listener = reports.listener(k)
@@ -103,7 +105,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             quiet = listener is None and self.callback is None and alone
             return self._run(
                 X, tasks[k], starts[k], 0 if stop.is_set() else rounds, None if quiet else watch,
-                seed=seeds[k], n_threads=threads if len(tasks) == 1 else 1,
+                seed=seeds[k], n_threads=each,
                 show=alone and bool(self.verbose),
             )  # fmt: skip
 
@@ -129,7 +131,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         watch: Any,
         *,
         seed: int,
-        n_threads: int,
+        n_threads: int | None,
         show: bool,
     ) -> Fit:
         problem = Problem(

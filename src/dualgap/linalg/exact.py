@@ -22,14 +22,15 @@ _SPLIT = 134217729.0  # 2²⁷ + 1: halves the digits of a float64
 def average(problem: Any, a: Floats) -> tuple[Floats, Floats]:
     """u = (1/λ) Σ c a x for a scalar loss, and a bound on its error."""
     high, low = np.zeros((2, problem.coef_size))
+    weights, lost = np.empty((2, problem.n))
+    multiply(problem.c, a, weights, lost)
     passes = scatter if problem.by_rows else gather
-    passes(problem._stored, problem.c, a, high[: problem.p], low[: problem.p])
+    passes(problem._stored, weights, lost, high[: problem.p], low[: problem.p])
     if problem.has_intercept:
-        total, rest = dot(problem.c, a)
+        total, rest = total_of(weights, lost)
         high[-1], low[-1] = problem.constant * total, problem.constant * rest
     u = (high + low) / problem.lam
-    weighted = problem.weighted(a)
-    size = np.sqrt(problem.column_squares * np.sum(weighted * weighted)) / problem.lam
+    size = np.sqrt(problem.column_squares * np.sum(weights * weights)) / problem.lam
     terms = (4.0 + problem.column_counts) * EPS
     return u, np.asarray(4.0 * EPS * np.abs(u) + terms * terms * size)
 
@@ -40,6 +41,13 @@ def _sum(x: float, y: float) -> tuple[float, float]:
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
+
+
+@careful
+def added(total: float, rest: float, x: float) -> tuple[float, float]:
+    """total + rest + x, as a sum of two numbers; infinities stay in the first."""
+    total, error = _sum(total, x)
+    return total, rest + (error if error == error else 0.0)
 
 
 @careful
@@ -56,10 +64,17 @@ def _product(x: float, y: float) -> tuple[float, float]:
 
 
 @kernel
-def scatter(matrix: Any, c: Any, a: Any, high: Any, low: Any) -> None:
-    """high + low = Σ_i c_i a_i A_i."""
+def multiply(c: Any, a: Any, weights: Any, lost: Any) -> None:
+    """weights + lost = c a."""
     for i in range(len(a)):
-        weight, lost = _product(c[i], a[i])
+        weights[i], lost[i] = _product(c[i], a[i])
+
+
+@kernel
+def scatter(matrix: Any, weights: Any, lost: Any, high: Any, low: Any) -> None:
+    """high + low = Σ_i (weights + lost)_i A_i."""
+    for i in range(len(weights)):
+        weight = weights[i]
         if weight == 0.0:
             continue
         start, stop = span(matrix, i)
@@ -68,12 +83,12 @@ def scatter(matrix: Any, c: Any, a: Any, high: Any, low: Any) -> None:
             k = place(matrix, i, t)
             term, rest = _product(weight, x)
             high[k], error = _sum(high[k], term)
-            low[k] += error + rest + lost * x
+            low[k] += error + rest + lost[i] * x
 
 
 @kernel
-def gather(matrix: Any, c: Any, a: Any, high: Any, low: Any) -> None:
-    """high_j + low_j = Σ_k A_jk c_k a_k."""
+def gather(matrix: Any, weights: Any, lost: Any, high: Any, low: Any) -> None:
+    """high_j + low_j = Σ_k A_jk (weights + lost)_k."""
     for j in range(len(high)):
         total = 0.0
         remainder = 0.0
@@ -81,21 +96,19 @@ def gather(matrix: Any, c: Any, a: Any, high: Any, low: Any) -> None:
         for t in range(start, stop):
             x = np.float64(entry(matrix, j, t))
             k = place(matrix, j, t)
-            weight, lost = _product(c[k], a[k])
-            term, rest = _product(weight, x)
+            term, rest = _product(weights[k], x)
             total, error = _sum(total, term)
-            remainder += error + rest + lost * x
+            remainder += error + rest + lost[k] * x
         high[j] = total
         low[j] = remainder
 
 
 @kernel
-def dot(c: Any, a: Any) -> tuple[float, float]:
-    """Σ c a, as a sum of two numbers."""
+def total_of(weights: Any, lost: Any) -> tuple[float, float]:
+    """Σ (weights + lost), as a sum of two numbers."""
     total = 0.0
     remainder = 0.0
-    for i in range(len(a)):
-        weight, lost = _product(c[i], a[i])
-        total, error = _sum(total, weight)
-        remainder += error + lost
+    for i in range(len(weights)):
+        total, error = _sum(total, weights[i])
+        remainder += error + lost[i]
     return total, remainder

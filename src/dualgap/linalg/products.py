@@ -1,6 +1,7 @@
 """The passes over a matrix that are not coordinate steps. Each reads every entry once.
 
 ``gather`` and ``scatter`` take vectors with K entries for each place, one after the other, as well.
+Threads share passes over large matrices.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import _threads
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
+from dualgap._validate import Floats
+from dualgap.linalg.parts import across, along, part
 
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
 BLOCK = 1024
@@ -23,20 +27,32 @@ def norm(x: Any) -> float:
 
 def gather(matrix: Any, vector: Any, out: Any) -> None:
     """out_i = A_i · vector, for each of K."""
-    rows, places = matrix.shape
-    if len(vector) == places:
-        gather_scalars(matrix, vector, out)
-    else:
-        _gather_blocks(matrix, rows, vector, out)
+    if not vector.any():
+        out[:] = 0.0
+        return
+    width = len(vector) // matrix.shape[1]
+    action, more = (gather_scalars, ()) if width == 1 else (_gather_blocks, (width,))
+    calls = [(part(matrix, s), vector, _lines(out, s, width), *more) for s in along(matrix)]
+    _threads.together(action, calls)
 
 
 def scatter(matrix: Any, weights: Any, out: Any) -> None:
     """out = Σ_i weights_i A_i, for each of K."""
-    rows, places = matrix.shape
-    if len(out) == places:
-        _scatter(matrix, weights, out)
-    else:
-        _scatter_blocks(matrix, rows, weights, out)
+    width = len(out) // matrix.shape[1]
+    action, more = (_scatter, ()) if width == 1 else (_scatter_blocks, (width,))
+    lines = across(matrix)
+    if len(lines) == 1:
+        action(matrix, weights, out, *more)
+        return
+    sums = np.empty((len(lines), len(out)))
+    own = [_lines(weights, s, width) for s in lines]
+    calls = [(part(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
+    _threads.together(action, calls)
+    np.sum(sums, axis=0, out=out)
+
+
+def _lines(vector: Any, lines: slice, width: int) -> Any:
+    return vector[lines.start * width : lines.stop * width]
 
 
 @kernel
@@ -44,20 +60,23 @@ def gather_scalars(matrix: Any, vector: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)
-        for first in range(start, stop, BLOCK):
+        while stop - start > BLOCK:
             block = 0.0
-            for t in range(first, min(first + BLOCK, stop)):
+            for t in range(start, start + BLOCK):
                 block += entry(matrix, i, t) * vector[place(matrix, i, t)]
             total += block
-        out[i] = total
+            start += BLOCK
+        block = 0.0
+        for t in range(start, stop):
+            block += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        out[i] = total + block
 
 
 @kernel
-def _gather_blocks(matrix: Any, rows: int, vector: Any, out: Any) -> None:
-    width = len(out) // rows
+def _gather_blocks(matrix: Any, vector: Any, out: Any, width: int) -> None:
     block = np.empty(width)
     out[:] = 0.0
-    for i in range(rows):
+    for i in range(len(out) // width):
         start, stop = span(matrix, i)
         for first in range(start, stop, BLOCK):
             block[:] = 0.0
@@ -71,10 +90,9 @@ def _gather_blocks(matrix: Any, rows: int, vector: Any, out: Any) -> None:
 
 
 @kernel
-def _scatter_blocks(matrix: Any, rows: int, weights: Any, out: Any) -> None:
-    width = len(weights) // rows
+def _scatter_blocks(matrix: Any, weights: Any, out: Any, width: int) -> None:
     out[:] = 0.0
-    for i in range(rows):
+    for i in range(len(weights) // width):
         start, stop = span(matrix, i)
         for t in range(start, stop):
             x = entry(matrix, i, t)
@@ -94,9 +112,15 @@ def _scatter(matrix: Any, weights: Any, out: Any) -> None:
                 out[place(matrix, i, t)] += weight * entry(matrix, i, t)
 
 
-@kernel
 def weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
     """out_i = Σ_k weights_k A_ik²."""
+    _threads.together(
+        _weighted_squares, [(part(matrix, s), weights, out[s]) for s in along(matrix)]
+    )
+
+
+@kernel
+def _weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
     for i in range(len(out)):
         total = 0.0
         start, stop = span(matrix, i)
@@ -117,14 +141,23 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
             out[place(matrix, i, t)] += weights[i] * x * x
 
 
+def measure(matrix: Any) -> tuple[float, Floats, Floats]:
+    """The largest |entry| or NaN, and the squared norms and numbers of entries of both sides."""
+    rows, places = matrix.shape
+    own = np.empty((2, rows))
+    lines = across(matrix)
+    sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
+    calls = [(part(matrix, s), *own[:, s], of_part) for s, of_part in zip(lines, sums)]
+    largest = _threads.together(_measure, calls)
+    return float(np.max(largest)), own, np.ascontiguousarray(np.sum(sums, axis=0).T)
+
+
 @kernel
-def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any) -> float:
-    """Squared norms and numbers of entries of both sides; returns the largest |entry| or NaN."""
+def _measure(matrix: Any, own: Any, own_count: Any, other: Any) -> float:
     largest = 0.0
     total = 0.0
     for i in range(len(own)):
         start, stop = span(matrix, i)
-        own_count[i] = stop - start
         square = 0.0
         for t in range(start, stop):
             x = np.float64(entry(matrix, i, t))
@@ -132,9 +165,10 @@ def measure(matrix: Any, own: Any, other: Any, own_count: Any, other_count: Any)
             largest = max(largest, abs(x))
             total += x
             square += x * x
-            other[k] += x * x
-            other_count[k] += 1.0
+            other[k, 0] += x * x
+            other[k, 1] += 1.0
         own[i] = square
+        own_count[i] = stop - start
     return largest if np.isfinite(total) else np.nan
 
 

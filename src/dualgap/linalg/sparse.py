@@ -22,14 +22,19 @@ class Sparse(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return len(self.indptr) - 1, self.width
 
+    @property
+    def arrays(self) -> tuple[Any, Any, Any]:
+        """Data, indices and their bounds as SciPy takes them."""
+        return self.data, self.indices.view(self.indptr.dtype), self.indptr
+
     def span(self, i):
         return self.indptr[i], self.indptr[i + 1]
 
     def place(self, i, t):
-        return self.indices[t]
+        return self.indices[np.uint64(t)]  # without a sign, for the reason given in storage.py
 
     def entry(self, i, t):
-        return self.data[t]
+        return self.data[np.uint64(t)]
 
     def within(self, i, low, high):
         start, stop = self.indptr[i], self.indptr[i + 1]

@@ -161,14 +161,16 @@ def checked_weights(sampling: Sampling, scores: Scores) -> Floats:
     except (TypeError, ValueError) as error:
         raise ValueError(f"sampling {sampling!r} gave no weights: {error}") from error
     name = type(sampling).__name__
-    if weights.shape != scores.residue.shape:
+    if weights.shape != scores.gap.shape:
         raise ValueError(
             f"sampling {name} gave weights of shape {weights.shape} for "
-            f"{len(scores.residue)} coordinates"
+            f"{len(scores.gap)} coordinates"
         )
-    if not np.isfinite(weights).all() or (weights < 0.0).any():
+    if not (weights.min(initial=0.0) >= 0.0 and weights.max(initial=0.0) < np.inf):
         raise ValueError(f"sampling {name} gave negative or non-finite weights")
     if sampling.sets:
         return weights  # marginals have a size
     largest = weights.max()
-    return weights / largest if largest > 0.0 else weights
+    if largest > 0.0:
+        weights /= largest
+    return weights

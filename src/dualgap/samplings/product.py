@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from dualgap._validate import Floats, whole
 from dualgap.problem import Problem
@@ -74,6 +73,8 @@ def _components(problem: Problem) -> tuple[list[Any], Any]:
 
     Components of the graph of samples and features, which has nnz edges; XXᵀ is never formed.
     """
+    from scipy.sparse.csgraph import connected_components  # late: it takes long to import
+
     if problem.has_intercept:  # a feature of all samples
         return [np.arange(problem.n)], np.arange(0)
     X = sp.csr_array(problem.X, copy=True)  # not the user's, which would lose its zeros

@@ -15,7 +15,7 @@ _HARD_HELD = 30.0  # the same condition, for proximal-point steps that hold a fe
 
 def lacks_for_dual(problem: Problem) -> str | None:
     """What keeps the dual view from a problem; None if nothing does."""
-    if problem.features.strength.min() > 0.0:
+    if problem.least_strength > 0.0:
         return None
     return "the penalty is not strongly convex in every feature (L2 or an elastic net would be)"
 
@@ -39,10 +39,10 @@ def lacks_for_primal(problem: Problem) -> str | None:
 
 def is_coupled(problem: Problem) -> bool:
     """Whether λ is so small for the data that the samples of a dual view are strongly coupled."""
-    strength = problem.features.strength[np.isfinite(problem.features.strength)]
-    if not strength.size or strength.min() == 0.0:
+    strengths = problem.strength_range
+    if strengths is None or strengths[0] == 0.0:
         return False
-    return _condition(problem, strength.min()) > _COUPLED
+    return _condition(problem, strengths[0]) > _COUPLED
 
 
 def preferred_view(problem: Problem) -> str:
@@ -63,12 +63,12 @@ def _choice(problem: Problem) -> tuple[str, str]:
         return "dual", f"{primal}, which leaves the samples as coordinates"
     # With λ of the order of 1/n the dual view wins, also when there are far more samples than
     # features. But a barely penalised feature slows down every sample; as a feature, only itself.
-    strength = problem.features.strength[np.isfinite(problem.features.strength)]
-    if strength.size and strength.max() > _UNEVEN * strength.min():
+    strengths = problem.strength_range
+    if strengths and strengths[1] > _UNEVEN * strengths[0]:
         return "primal", "some features are barely penalised"
     if problem.loss.gamma == 0.0:
         return "primal", "nothing bounds the curvature of the loss"
-    if problem.d <= problem.n and strength.size and _condition(problem, strength.min()) > _HARD:
+    if problem.d <= problem.n and strengths and _condition(problem, strengths[0]) > _HARD:
         return "primal", "lam is so small that samples are strongly coupled"
     return "dual", "the penalty is strongly convex"
 
@@ -80,6 +80,8 @@ def why_hold(problem: Problem) -> str | None:
     times faster (logistic, squared hinge), as fast with the squared loss; on a9a with λ = 0.1/n,
     a condition of 35, no longer faster.
     """
+    if problem.least_strength > 0.0:
+        return None
     features = problem.features.strength.reshape(problem.d, -1).min(axis=1)
     held = int(np.sum(features == 0.0))
     rest = features[(features > 0.0) & np.isfinite(features)]
@@ -95,6 +97,6 @@ def why_hold(problem: Problem) -> str | None:
 
 def _condition(problem: Problem, strength: float) -> float:
     """The mean of q_i/γ, for kinks of q_i: about the passes of uniform dual steps per digit."""
-    mean = float(np.sum(problem.c * problem.row_squares)) / problem.n
+    mean = problem.mean_square / problem.n
     with np.errstate(over="ignore"):
         return float(mean / (problem.lam * strength * (problem.loss.gamma or 1.0)))

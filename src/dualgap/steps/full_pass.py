@@ -38,7 +38,7 @@ class FullPassRun:
         return float(self.problem.row_counts.mean())
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
-        return Scores(*np.zeros((5, self.size)))  # ``Full`` looks at none
+        return Scores(*np.broadcast_to(0.0, (5, self.size)))  # ``Full`` looks at none
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         return False

@@ -49,10 +49,12 @@ def dual_start(problem: Problem, dual: Floats | None) -> Floats:
     a = np.zeros(problem.dual_size)
     if dual is not None:
         terms.projections(problem.loss, problem.y, dual, a)
-    settled = np.empty(problem.dual_size)
-    terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), settled)
     still = (problem.row_squares == 0.0) | (problem.c == 0.0)
-    return np.where(np.repeat(still, problem.width), settled, a)
+    if still.any():
+        settled = np.empty(problem.dual_size)
+        terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), settled)
+        a = np.where(np.repeat(still, problem.width), settled, a)
+    return a
 
 
 def _useful(problem: Problem, given: Floats) -> Floats | None:

@@ -27,7 +27,7 @@ from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products
 from dualgap.linalg.storage import Matrix
 from dualgap.problem import Problem
-from dualgap.scores import Scores
+from dualgap.scores import Scores, late_scores
 from dualgap.steps.epoch import line_minimum
 from dualgap.steps.looks import BLUR, FeatureLook, SampleLook, feature_scores, sample_residues
 from dualgap.steps.start import dual_start
@@ -145,8 +145,7 @@ class DualView(View):
     """Samples as coordinates."""
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
-        q = np.empty(problem.n)
-        products.weighted_squares(problem.rows, problem.smoothness, q)
+        q = problem.summed_squares(problem.smoothness, of_rows=True)
         with np.errstate(over="ignore"):
             q *= problem.c / problem.lam
         _refuse_overflow(q)
@@ -176,14 +175,21 @@ class DualView(View):
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
-        residue = np.empty(self.size)
+        return late_scores(
+            residue=lambda: self._residues(pair),
+            gap=lambda: certificate.sample_parts,
+            curvature=lambda: problem.c * self.q,
+            strength=lambda: problem.c * problem.loss.gamma,
+            lipschitz=lambda: np.full(self.size, float(problem.loss.lipschitz)),
+        )
+
+    def _residues(self, pair: Pair) -> Floats:
+        problem, out = self.problem, np.empty(self.size)
         if problem.width == 1:
-            sample_residues(self.look, pair.z, pair.a, residue)
+            sample_residues(self.look, pair.z, pair.a, out)
         else:
-            block_residues(problem.loss, problem.y, problem.c, pair.z, pair.a, residue)
-        limit = np.full(self.size, float(problem.loss.lipschitz))
-        strength = problem.c * problem.loss.gamma
-        return Scores(residue, certificate.sample_parts, problem.c * self.q, strength, limit)
+            block_residues(problem.loss, problem.y, problem.c, pair.z, pair.a, out)
+        return out
 
     @property
     def look(self) -> SampleLook:
@@ -205,7 +211,7 @@ class PrimalView(View):
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         q = np.full(problem.d, inf)
         if problem.loss.gamma > 0.0:
-            products.weighted_squares(problem.columns, problem.c / problem.loss.gamma, q)
+            q = problem.summed_squares(problem.c / problem.loss.gamma, of_rows=False)
             _refuse_overflow(q)
         q[problem.column_squares == 0.0] = 0.0
         super().__init__(
@@ -231,9 +237,13 @@ class PrimalView(View):
         problem = self.problem
         limit, residue, gap = np.empty((3, self.size))
         feature_scores(self.look, certificate.primal, pair.w, pair.u, limit, residue, gap)
-        strength = problem.lam * problem.features.strength
-        bound = np.where(np.isfinite(self.q), self.q, problem.column_squares)
-        return Scores(residue, gap, bound, strength, limit + np.abs(problem.features.origin))
+        return late_scores(
+            residue=lambda: residue,
+            gap=lambda: gap,
+            curvature=lambda: np.where(np.isfinite(self.q), self.q, problem.column_squares),
+            strength=lambda: problem.lam * problem.features.strength,
+            lipschitz=lambda: limit + np.abs(problem.features.origin),
+        )
 
     @property
     def look(self) -> FeatureLook:

@@ -1,0 +1,120 @@
+"""From a dual point to one whose D(a) is finite: balance unpenalised features, then shrink.
+
+How well u is known decides how far to go, so each way to compute u comes with a bound on its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._validate import Floats
+from dualgap.linalg import exact
+from dualgap.rounding import error_of_multiple, error_of_u
+from dualgap.unpenalised import balance
+
+_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
+
+
+class Sums(NamedTuple):
+    """How u is computed from a: ``measured`` returns a pair with it, and a bound on its error;
+    ``scaled`` does so for a multiple of the pair's dual point."""
+
+    measured: Callable[[Any, Any], tuple[Any, Floats]]
+    scaled: Callable[[Any, Any, Floats, float], tuple[Any, Floats]]
+
+
+def _multiple(pair: Any, factor: float) -> Any:
+    # That keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
+    return pair._replace(a=pair.a * factor, u=pair.u * factor)
+
+
+def _as_it_is(problem: Any, pair: Any) -> tuple[Any, Floats]:
+    return pair, np.empty(0)
+
+
+def _scaled(problem: Any, pair: Any, error: Floats, factor: float) -> tuple[Any, Floats]:
+    return _multiple(pair, factor), error
+
+
+def _measured(problem: Any, pair: Any) -> tuple[Any, Floats]:
+    return pair._replace(u=problem.average(pair.a)), error_of_u(problem, pair.a)
+
+
+def _scaled_and_bounded(
+    problem: Any, pair: Any, error: Floats, factor: float
+) -> tuple[Any, Floats]:
+    # Each a_i is rounded once more, and so is u: no pass over the data is needed to say so.
+    return _multiple(pair, factor), factor * error + error_of_multiple(problem, pair.a)
+
+
+def _measured_twice(problem: Any, pair: Any) -> tuple[Any, Floats]:
+    if problem.width > 1:
+        return _measured(problem, pair)
+    u, error = exact.average(problem, pair.a)
+    return pair._replace(u=u), error
+
+
+def _scaled_and_measured(
+    problem: Any, pair: Any, error: Floats, factor: float
+) -> tuple[Any, Floats]:
+    return _measured_twice(problem, _multiple(pair, factor))
+
+
+GIVEN = Sums(_as_it_is, _scaled)  # as a run maintains it, without any bound
+PLAIN = Sums(_measured, _scaled_and_bounded)  # in float64
+EXACT = Sums(_measured_twice, _scaled_and_measured)  # in twice the precision
+
+
+def feasible(problem: Any, pair: Any, sums: Sums) -> tuple[Any, Floats, float]:
+    """The pair with such a dual point, a bound on the error of u, empty if that is as given, and
+    what the balance of unpenalised features, which is never exact, may cost."""
+    if not len(problem.free_places):
+        pair, error = _shrunk(problem, *sums.measured(problem, pair), sums)
+        return pair, error, 0.0
+    pair, reach = _balanced(problem, pair)
+    pair, error = _shrunk(problem, *sums.measured(problem, pair), sums)
+    free = problem.free_places
+    missing = np.abs(pair.u[free]) + (error[free] if error.size else 0.0)
+    u = pair.u.copy()
+    u[free] = 0.0
+    return pair._replace(u=u), error, float(2.0 * problem.lam * np.sum(missing * reach))
+
+
+def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Floats]:
+    """The pair, made smaller until g*(u) is finite for u up to its error."""
+    if not problem.has_bounded_conj:
+        return pair, error
+    low, high = problem.features.low, problem.features.high
+    for trial in range(_SHRINKS):
+        shrink = terms.room(pair.u, error, low, high)
+        if shrink == 1.0:
+            return pair, error
+        # What a is rounded to may lead outside again, by as little: later trials go further in.
+        shrink = max(1.0 - (1.0 - shrink) * 4.0**trial, 0.0)
+        pair, error = sums.scaled(problem, pair, error, shrink)
+        if not error.size:
+            return pair, error
+    return _nothing(problem, pair), 0.0 * error
+
+
+def _nothing(problem: Any, pair: Any) -> Any:
+    """With a = 0, which is always feasible and says at least that losses have a minimum."""
+    return pair._replace(a=np.zeros(problem.dual_size), u=np.zeros(problem.coef_size))
+
+
+def _balanced(problem: Any, pair: Any) -> tuple[Any, Floats]:
+    """The pair with a balanced dual point, and how large the free coefficients may be."""
+    a, reach = balance(problem, pair)
+    free = problem.free_places
+    u = problem.average(a)
+    if np.isinf(reach).any() or (np.abs(u[free]) > error_of_u(problem, a)[free]).any():
+        return _nothing(problem, pair), np.zeros(len(free))  # no balance was found
+    # However small the coefficients are here, at the optimum they may be as large as targets need.
+    typical = np.sqrt(np.repeat(problem.column_squares, problem.width)[free] / problem.n)
+    with np.errstate(divide="ignore"):
+        needed = np.where(typical > 0.0, (1.0 + np.abs(problem.y).max()) / typical, 0.0)
+    return pair._replace(a=a, u=u), reach + needed

@@ -1,0 +1,71 @@
+"""A matrix in parts, each with about as many entries, for threads.
+
+Sums along a coordinate are the same in any part, so that for these the number of parts is free.
+Sums across coordinates are added up part by part: their number is a matter of the data alone.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dualgap import _threads
+from dualgap.linalg.bordered import Bordered, Extended
+from dualgap.linalg.dense import Dense
+from dualgap.linalg.sparse import Sparse
+
+_WORTH = 1_000_000  # entries below which threads cost more than they save
+_ACROSS = 4  # parts of a sum across coordinates, at most
+
+
+def along(matrix: Any) -> list[slice]:
+    """Ranges of coordinates, for sums along each."""
+    threads = _threads.count() if _entries(matrix) >= _WORTH else 1
+    return _cut(matrix, 1 if threads == 1 else 2 * threads)
+
+
+def across(matrix: Any) -> list[slice]:
+    """Ranges of coordinates, for sums with a vector of their own for each range.
+
+    All these vectors together are no longer than the sides of the matrix.
+    """
+    entries = _entries(matrix)
+    rows, places = matrix.shape
+    if entries < _WORTH:
+        return [slice(0, rows)]
+    return _cut(matrix, max(1, min(_ACROSS, 1 + rows // places, entries // (8 * places))))
+
+
+def part(matrix: Any, lines: slice) -> Any:
+    """Some of the coordinates, without a copy."""
+    if (lines.start, lines.stop) == (0, matrix.shape[0]):
+        return matrix
+    if isinstance(matrix, Sparse):
+        return matrix._replace(indptr=matrix.indptr[lines.start : lines.stop + 1])
+    if isinstance(matrix, Dense):
+        return Dense(matrix.data[lines])
+    return matrix._replace(base=part(matrix.base, lines))
+
+
+def _entries(matrix: Any) -> int:
+    if isinstance(matrix, Sparse):
+        return int(matrix.indptr[-1])
+    if isinstance(matrix, Dense):
+        return int(matrix.data.size)
+    return _entries(matrix.base)
+
+
+def _cut(matrix: Any, parts: int) -> list[slice]:
+    rows = matrix.shape[0]
+    if parts == 1 or isinstance(matrix, Extended):  # whose last coordinate has no base
+        return [slice(0, rows)]
+    base = matrix.base if isinstance(matrix, Bordered) else matrix
+    if isinstance(base, Sparse):
+        goals = np.linspace(0, base.indptr[-1], parts + 1)[1:-1].astype(base.indptr.dtype)
+        inner = np.searchsorted(base.indptr, goals).clip(0, rows)
+    else:
+        inner = np.linspace(0, rows, parts + 1).astype(np.int64)[1:-1]
+    cuts = [0, *(int(cut) for cut in inner), rows]
+    return [slice(first, last) for first, last in pairwise(cuts) if first < last]
