@@ -58,16 +58,17 @@ def sample_terms(
     if len(y) < _MANY:
         return Sums(*action(loss, multiplied, y, c, z, a, z_error, parts))
     calls = []
-    for one, flat in _pieces(len(y), width):
+    for one, flat in pieces(len(y), width):
         calls.append((loss, multiplied, y[one], c[one], z[flat], a[flat], z_error[one], parts[one]))
     found = _threads.together(action, calls)
     return Sums(*(float(total) for total in np.sum(found, axis=0)))
 
 
-def _pieces(n: int, width: int) -> Iterator[tuple[slice, slice]]:
-    """Samples, and where their entries are in flat vectors."""
-    for first in range(0, n, _PIECE):
-        last = min(first + _PIECE, n)
+def pieces(n: int, width: int = 1) -> Iterator[tuple[slice, slice]]:
+    """Samples, and where their entries are in flat vectors: all at once if they are few."""
+    size = n if n < _MANY else _PIECE
+    for first in range(0, n, size):
+        last = min(first + size, n)
         yield slice(first, last), slice(first * width, last * width)
 
 
@@ -196,8 +197,8 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
         if len(y) < _MANY:
             action(loss, y, at, out)
         else:
-            pieces = _pieces(len(y), len(at) // len(y))
-            calls = [(loss, y[one], at[flat], out[flat]) for one, flat in pieces]
+            parts = pieces(len(y), len(at) // len(y))
+            calls = [(loss, y[one], at[flat], out[flat]) for one, flat in parts]
             _threads.together(action, calls)
 
     return run

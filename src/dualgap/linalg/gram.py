@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import _threads
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
 from dualgap.design_matrix import DesignMatrix
-from dualgap.linalg import storage
+from dualgap.linalg import parts, storage
 
 _ENTRIES = 4_000_000  # of the dense rows that are scaled at a time
 
@@ -20,14 +21,25 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
     p, constant = data.p, data.constant
     total = np.zeros((data.d, data.d))
     if storage.is_sparse(data.X):
-        _add_sparse(data.stored_rows, weights, total)
-        total[:p, :p] += np.tril(total[:p, :p], -1).T
+        total[:p, :p] = _of_sparse(data.stored_rows, weights, p)
     else:
         _add_dense(data.X, weights, total[:p, :p])
     if constant:
         sums = data.summed(weights, 1)
         total[p] = total[:, p] = constant * sums
     return total
+
+
+def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
+    ranges = parts.across(rows) if p * p <= len(weights) else [slice(0, len(weights))]
+    totals = np.zeros((len(ranges), p, p))
+    _threads.together(
+        _add_sparse,
+        [(parts.part(rows, lines), weights[lines], out) for lines, out in zip(ranges, totals)],
+    )
+    total = totals.sum(axis=0)
+    total += np.tril(total, -1).T
+    return np.asarray(total)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import terms
+from dualgap import _threads, terms
 from dualgap._compile import kernel
 from dualgap._rules import curvature, dual_step, project, slope
 from dualgap._validate import Floats
@@ -45,8 +45,11 @@ class Samples:
         at, b, h = np.empty((3, self.problem.n))
         loss, y, c = self.problem.loss, self.problem.y, self.problem.c
         move = z if move is None else move
-        slope = _envelopes(loss, y, c, z, move, length, self.a, self.q, at, b, h)
-        return Response(at, b, h, slope)
+        calls = [
+            (loss, y[i], c[i], z[i], move[i], length, self.a[i], self.q, at[i], b[i], h[i])
+            for i, _ in terms.pieces(self.problem.n)
+        ]
+        return Response(at, b, h, sum(_threads.together(_envelopes, calls)))
 
     def hessian(self, h: Floats) -> Floats:
         """That of Σ c e(Xw), from what ``respond`` has returned."""
