@@ -111,7 +111,8 @@ class WorkingSetRun(FullPassRun):
         gain[inside] = 0.0
         new = np.flatnonzero(gain)
         room = max(_FIRST, _GROWTH * len(support) - len(self.chosen), len(self.chosen)//2)
-        if len(new) > room:
+        self.complete = len(new) <= room
+        if not self.complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
         old = inside.copy()
         old[self.chosen] = False
@@ -123,24 +124,24 @@ class WorkingSetRun(FullPassRun):
         problem, set_ = self.problem, self.chosen
         entries = float(problem.column_counts[set_].sum())
         work, wanted = 0.0, self.least
-        small = len(set_) <= (_SMALL_FIXED if self.fixed else _SMALL)
+        small = self.model.pays(set_, 1.0 if self.fixed else 0.3)
         q = np.empty(len(set_))
         value = kernels.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
         for turn in range(1 if self.fixed else _NEWTON):
             old = self.w[set_]
             kernels.squares(self.matrix, self.h, set_, q)
             q = np.maximum(q, _FLATTEST * self.bound[set_])
+            part = _INEXACT if not (self.fixed and self.complete) else 0.0
             if small:
-                first, spent = self.model.minimise(
-                    self.matrix, self.h, self.r, set_, q, self.w, wanted, self.fixed
-                )
+                first, _ = self.model.minimise(self.h, self.r, q, self.w, wanted, part, self.fixed)
+                work += 4 * entries
             else:
                 first, _, spent = kernels.descend(
                     self.matrix, problem.penalty, problem.lam, set_, q, self.h, self.r, self.w,
-                    wanted, _INEXACT, _SWEEPS if not self.fixed else 1000,
+                    wanted, part, _SWEEPS if not self.fixed else 1000,
                 )
-            work += spent + 2 * entries
-            if turn == 0:
+                work += spent + 2 * entries
+            if turn == 0 and not self.complete:
                 wanted = max(wanted, _SET * first)
             move = self.w[set_] - old
             if not move.any():

@@ -70,25 +70,56 @@ def add(matrix: Any, order: Any, amounts: Any, out: Any) -> None:
 
 
 @kernel
-def gram_rows(matrix: Any, h: Any, order: Any, known: int, out: Any) -> None:
-    """out_st = Σ_k h_k A_sk A_tk for the features of ``order``, but for the first ``known``."""
-    row = np.zeros(len(h))
-    for s in range(known, len(order)):
-        i = order[s]
-        start, stop = span(matrix, i)
+def transpose(matrix: Any, order: Any, indptr: Any, positions: Any, values: Any) -> float:
+    """The features of ``order`` sample by sample, as CSR; returns the sum of squared row counts."""
+    n = len(indptr) - 1
+    indptr[:] = 0
+    for turn in range(len(order)):
+        start, stop = span(matrix, order[turn])
         for t in range(start, stop):
-            k = place(matrix, i, t)
-            row[k] = h[k] * entry(matrix, i, t)
-        for s2 in range(s + 1):
-            j = order[s2]
-            first, last = span(matrix, j)
-            total = 0.0
-            for t in range(first, last):
-                total += row[place(matrix, j, t)] * entry(matrix, j, t)
-            out[s, s2] = total
-            out[s2, s] = total
+            indptr[place(matrix, order[turn], t) + 1] += 1
+    total = 0.0
+    for i in range(n):
+        count = float(indptr[i + 1])
+        total += count * count
+        indptr[i + 1] += indptr[i]
+    for turn in range(len(order)):
+        j = order[turn]
+        start, stop = span(matrix, j)
         for t in range(start, stop):
-            row[place(matrix, i, t)] = 0.0
+            k = place(matrix, j, t)
+            positions[indptr[k]] = turn
+            values[indptr[k]] = entry(matrix, j, t)
+            indptr[k] += 1
+    for i in range(n, 0, -1):  # each now begins where the next one should
+        indptr[i] = indptr[i - 1]
+    indptr[0] = 0
+    return total
+
+
+@kernel
+def weighted_gram(
+    indptr: Any, positions: Any, values: Any, h: Any, known: int, size: int, out: Any
+) -> None:
+    """out = Σ_i h_i x_i x_iᵀ of a CSR matrix, but for the block of the first ``known`` features."""
+    for s in range(known, size):
+        for t in range(s + 1):
+            out[s, t] = 0.0
+    for i in range(len(h)):
+        if h[i] == 0.0:
+            continue
+        start, stop = indptr[i], indptr[i + 1]
+        for at in range(stop - 1, start - 1, -1):
+            s = positions[at]
+            if s < known:
+                break
+            x = h[i] * values[at]
+            row = out[s]
+            for t in range(start, at + 1):
+                row[positions[t]] += x * values[t]
+    for s in range(known, size):
+        for t in range(s):
+            out[t, s] = out[s, t]
 
 
 @inner
