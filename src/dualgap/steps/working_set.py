@@ -117,66 +117,69 @@ class WorkingSetRun(FullPassRun):
         old = inside.copy()
         old[self.chosen] = False
         self.chosen = np.concatenate([self.chosen, np.flatnonzero(old), new])
-        self.log.append((len(support), len(self.chosen), int((gain > 0).sum())))
+        self.log.append((len(support), len(self.chosen), int((gain > 0).sum()), getattr(self,'models',0)))
 
     def _fit_set(self) -> float:
-        """Models on the set, until its violations are a part of those at the look."""
+        """Models on the set, until its violations are a part of those that it began with."""
         problem, set_ = self.problem, self.chosen
+        loss, y, c = problem.loss, problem.y, problem.c
         entries = float(problem.column_counts[set_].sum())
         work, wanted = 0.0, self.least
-        small = self.model.pays(set_, 1.0 if self.fixed else 0.3)
-        q = np.empty(len(set_))
-        value = kernels.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
+        small = self.model.pays(set_)
+        value = kernels.expand(loss, y, c, self.z, self.r, self.h)
+        self.models = 0
         for turn in range(1 if self.fixed else _NEWTON):
-            old = self.w[set_]
-            kernels.squares(self.matrix, self.h, set_, q)
-            q = np.maximum(q, _FLATTEST * self.bound[set_])
-            part = _INEXACT if not (self.fixed and self.complete) else 0.0
+            x = self.w[set_]
+            flattest = _FLATTEST * self.bound[set_]
             if small:
-                first, _ = self.model.minimise(self.h, self.r, q, self.w, wanted, part, self.fixed)
+                part = (0.0 if self.complete else 0.01) if self.fixed else 1e-3
+                first = self.model.minimise(self.h, self.r, flattest, x, wanted, part, self.fixed)
                 work += 4 * entries
             else:
+                q = np.empty(len(set_))
+                kernels.squares(self.matrix, self.h, set_, q)
+                q = np.maximum(q, flattest)
+                part = (0.0 if self.complete else _INEXACT) if self.fixed else _INEXACT
+                w = self.w.copy()
                 first, _, spent = kernels.descend(
-                    self.matrix, problem.penalty, problem.lam, set_, q, self.h, self.r, self.w,
+                    self.matrix, problem.penalty, problem.lam, set_, q, self.h, self.r.copy(), w,
                     wanted, part, _SWEEPS if not self.fixed else 1000,
                 )
+                x = w[set_]
                 work += spent + 2 * entries
-            if turn == 0 and not self.complete:
+            self.models += 1
+            if turn == 0:
                 wanted = max(wanted, _SET * first)
-            move = self.w[set_] - old
+            move = x - self.w[set_]
             if not move.any():
                 break
             if self.fixed:
                 kernels.add(self.matrix, set_, move, self.z)
+                self.w[set_] = x
                 break
-            value, moved = self._search(old, move, value)
+            value, moved = self._search(x, move, value)
             if not moved or first <= wanted:
                 break
         return work
 
-    def _search(self, old: Floats, move: Floats, value: float) -> tuple[float, bool]:
-        """Shorten the move until the objective falls by a part of what the model promises."""
+    def _search(self, x: Floats, move: Floats, value: float) -> tuple[float, bool]:
+        """Shorten the move to x until the objective falls by a part of what the model promises."""
         problem, set_ = self.problem, self.chosen
-        loss, y, c = problem.loss, problem.y, problem.c
+        loss, y, c, penalty, lam = problem.loss, problem.y, problem.c, problem.penalty, problem.lam
         along = np.zeros(problem.n)
         kernels.add(self.matrix, set_, move, along)
-        kernels.expand(loss, y, c, self.z, self.r, self.h)
-        base = kernels.set_penalty(problem.penalty, problem.lam, set_, old)
-        full = kernels.set_penalty(problem.penalty, problem.lam, set_, old + move)
-        promise = float(np.sum(self.r * along)) + full - base
+        old = self.w[set_]
+        base = kernels.set_penalty(penalty, lam, set_, old)
+        promise = float(np.sum(self.r * along)) + kernels.set_penalty(penalty, lam, set_, x) - base
         length = 1.0
+        r, h = np.empty((2, problem.n))
         while length > _SHORTEST:
-            after = full if length == 1.0 else kernels.set_penalty(
-                problem.penalty, problem.lam, set_, old + length * move
-            )
-            losses = kernels.moved_losses(loss, y, c, self.z, along, length)
-            if losses + after - value - base <= _DECREASE * length * promise:
-                break
+            z = self.z + length * along
+            losses = kernels.expand(loss, y, c, z, r, h)
+            change = losses - value + kernels.set_penalty(penalty, lam, set_, x) - base
+            if change <= _DECREASE * length * promise:
+                self.w[set_], self.z, self.r, self.h = x, z, r, h
+                return losses, True
             length *= 0.5
-        else:
-            self.w[set_] = old
-            return value, False
-        if length < 1.0:
-            self.w[set_] = old + length * move
-        self.z += length * along
-        return kernels.expand(loss, y, c, self.z, self.r, self.h), True
+            x = old + length * move
+        return value, False

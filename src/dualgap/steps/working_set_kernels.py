@@ -17,7 +17,7 @@ from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, spa
 
 
 @inner
-def _goal(penalty: Any, lam: float, j: int, x: float, g: float, q: float) -> float:
+def goal_of(penalty: Any, lam: float, j: int, x: float, g: float, q: float) -> float:
     """The s that minimises g·s + (q/2)(s − x)² + λ g_j(s)."""
     if q <= 0.0:  # a feature without entries: the penalty decides
         return conj_slope(penalty, 0.0, x, j)
@@ -28,7 +28,7 @@ def _goal(penalty: Any, lam: float, j: int, x: float, g: float, q: float) -> flo
 def violations(penalty: Any, lam: float, q: Any, w: Any, u: Any, out: Any) -> None:
     """How much each feature could gain by a step: q δ²."""
     for j in range(len(w)):
-        away = _goal(penalty, lam, j, w[j], -lam * u[j], q[j]) - w[j]
+        away = goal_of(penalty, lam, j, w[j], -lam * u[j], q[j]) - w[j]
         out[j] = q[j] * away * away
 
 
@@ -69,59 +69,6 @@ def add(matrix: Any, order: Any, amounts: Any, out: Any) -> None:
                 out[place(matrix, j, t)] += amount * entry(matrix, j, t)
 
 
-@kernel
-def transpose(matrix: Any, order: Any, indptr: Any, positions: Any, values: Any) -> float:
-    """The features of ``order`` sample by sample, as CSR; returns the sum of squared row counts."""
-    n = len(indptr) - 1
-    indptr[:] = 0
-    for turn in range(len(order)):
-        start, stop = span(matrix, order[turn])
-        for t in range(start, stop):
-            indptr[place(matrix, order[turn], t) + 1] += 1
-    total = 0.0
-    for i in range(n):
-        count = float(indptr[i + 1])
-        total += count * count
-        indptr[i + 1] += indptr[i]
-    for turn in range(len(order)):
-        j = order[turn]
-        start, stop = span(matrix, j)
-        for t in range(start, stop):
-            k = place(matrix, j, t)
-            positions[indptr[k]] = turn
-            values[indptr[k]] = entry(matrix, j, t)
-            indptr[k] += 1
-    for i in range(n, 0, -1):  # each now begins where the next one should
-        indptr[i] = indptr[i - 1]
-    indptr[0] = 0
-    return total
-
-
-@kernel
-def weighted_gram(
-    indptr: Any, positions: Any, values: Any, h: Any, known: int, size: int, out: Any
-) -> None:
-    """out = Σ_i h_i x_i x_iᵀ of a CSR matrix, but for the block of the first ``known`` features."""
-    for s in range(known, size):
-        for t in range(s + 1):
-            out[s, t] = 0.0
-    for i in range(len(h)):
-        if h[i] == 0.0:
-            continue
-        start, stop = indptr[i], indptr[i + 1]
-        for at in range(stop - 1, start - 1, -1):
-            s = positions[at]
-            if s < known:
-                break
-            x = h[i] * values[at]
-            row = out[s]
-            for t in range(start, at + 1):
-                row[positions[t]] += x * values[t]
-    for s in range(known, size):
-        for t in range(s):
-            out[t, s] = out[s, t]
-
-
 @inner
 def _sweep(
     matrix: Any,
@@ -150,7 +97,7 @@ def _sweep(
         for t in range(start, stop):
             g += r[place(matrix, j, t)] * entry(matrix, j, t)
         work += stop - start
-        delta = _goal(penalty, lam, j, w[j], g, q[turn]) - w[j]
+        delta = goal_of(penalty, lam, j, w[j], g, q[turn]) - w[j]
         if delta != 0.0:
             w[j] += delta
             for t in range(start, stop):
@@ -210,48 +157,14 @@ def descend(
 
 
 @kernel
-def descend_gram(
-    gram: Any, penalty: Any, lam: float, order: Any, q: Any, g: Any, w: Any, close: float, most: int
-) -> tuple[float, float]:
-    """The same with the gradient g on the set, by its Gram matrix."""
-    first = -1.0
-    largest = inf
-    sweeps = 0
-    while sweeps < most and largest > close:
-        largest = 0.0
-        for turn in range(len(order)):
-            j = order[turn]
-            delta = _goal(penalty, lam, j, w[j], g[turn], q[turn]) - w[j]
-            if delta != 0.0:
-                w[j] += delta
-                row = gram[turn]
-                for k in range(len(order)):
-                    g[k] += delta * row[k]
-                largest = max(largest, q[turn] * abs(delta))
-        sweeps += 1
-        if first < 0.0:
-            first = largest
-    return first, largest
-
-
-@kernel
 def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     """r = c φ'(z) and h = c φ''(z); returns Σ c φ(z)."""
     total = 0.0
     for i in range(len(y)):
         r[i] = c[i] * slope(loss, z[i], y[i])
         h[i] = c[i] * curvature(loss, z[i], y[i])
-        total += c[i] * value(loss, z[i], y[i]) if c[i] > 0.0 else 0.0
-    return total
-
-
-@kernel
-def moved_losses(loss: Any, y: Any, c: Any, z: Any, along: Any, length: float) -> float:
-    """Σ c φ(z + length·along)."""
-    total = 0.0
-    for i in range(len(y)):
         if c[i] > 0.0:
-            total += c[i] * value(loss, z[i] + length * along[i], y[i])
+            total += c[i] * value(loss, z[i], y[i])
     return total
 
 
