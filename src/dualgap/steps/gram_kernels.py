@@ -18,53 +18,53 @@ _DAMPED = 1e-10  # added to a diagonal of 1, for features that others can replac
 
 
 @kernel
-def transpose(matrix: Any, order: Any, indptr: Any, positions: Any, values: Any) -> float:
-    """The features of ``order`` sample by sample, as CSR; returns the sum of squared row counts."""
-    n = len(indptr) - 1
-    indptr[:] = 0
-    for turn in range(len(order)):
-        start, stop = span(matrix, order[turn])
-        for t in range(start, stop):
-            indptr[place(matrix, order[turn], t) + 1] += 1
-    total = 0.0
-    for i in range(n):
-        count = float(indptr[i + 1])
-        total += count * count
-        indptr[i + 1] += indptr[i]
-    for turn in range(len(order)):
-        j = order[turn]
-        start, stop = span(matrix, j)
-        for t in range(start, stop):
-            k = place(matrix, j, t)
-            positions[indptr[k]] = turn
-            values[indptr[k]] = entry(matrix, j, t)
-            indptr[k] += 1
-    for i in range(n, 0, -1):  # each now begins where the next one should
-        indptr[i] = indptr[i - 1]
-    indptr[0] = 0
-    return total
+def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: Any) -> None:
+    """out_st = Σ_k h_k A_sk A_tk for the features of ``order``, but for the first ``known`` of them.
 
-
-@kernel
-def weighted_gram(
-    indptr: Any, positions: Any, values: Any, h: Any, known: int, size: int, out: Any
-) -> None:
-    """out = Σ_i h_i x_i x_iᵀ of a CSR matrix, but for the block of the first ``known`` features."""
-    for s in range(known, size):
-        for t in range(s + 1):
+    So many ``rows`` at a time are turned into lists of their entries, whose products are added up.
+    """
+    size = len(order)
+    ahead = np.empty(size, np.int64)
+    for s in range(size):
+        ahead[s] = span(matrix, order[s])[0]
+        for t in range(s + 1 if s >= known else 0):
             out[s, t] = 0.0
-    for i in range(len(h)):
-        if h[i] == 0.0:
-            continue
-        start, stop = indptr[i], indptr[i + 1]
-        for at in range(stop - 1, start - 1, -1):
-            s = positions[at]
-            if s < known:
-                break
-            x = h[i] * values[at]
-            row = out[s]
-            for t in range(start, at + 1):
-                row[positions[t]] += x * values[t]
+    ends = np.empty(rows + 1, np.int64)
+    positions, values = np.empty(0, np.int32), np.empty(0)
+    for low in range(0, len(h), rows):
+        high = min(low + rows, len(h))
+        ends[:] = 0
+        for s in range(size):
+            stop = span(matrix, order[s])[1]
+            t = ahead[s]
+            while t < stop and place(matrix, order[s], t) < high:
+                ends[place(matrix, order[s], t) - low + 1] += 1
+                t += 1
+        for k in range(rows):
+            ends[k + 1] += ends[k]
+        if ends[rows] > len(positions):
+            positions, values = np.empty(2 * ends[rows], np.int32), np.empty(2 * ends[rows])
+        for s in range(size):
+            stop = span(matrix, order[s])[1]
+            t = ahead[s]
+            while t < stop and place(matrix, order[s], t) < high:
+                k = place(matrix, order[s], t) - low
+                positions[ends[k]] = s
+                values[ends[k]] = entry(matrix, order[s], t)
+                ends[k] += 1  # in the end, where the list of this row ends
+                t += 1
+            ahead[s] = t
+        start = 0
+        for k in range(high - low):
+            weight = h[low + k]
+            for at in range(ends[k] - 1, start - 1, -1):
+                if weight == 0.0 or positions[at] < known:
+                    break
+                x = weight * values[at]
+                row = out[positions[at]]
+                for t in range(start, at + 1):
+                    row[positions[t]] += x * values[t]
+            start = ends[k]
     for s in range(known, size):
         for t in range(s):
             out[t, s] = out[s, t]

@@ -9,20 +9,21 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.linalg.blas import one_thread
 from dualgap.linalg.dense import Dense
-from dualgap.linalg.sparse import Sparse
-from dualgap.linalg import products
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.steps import gram_kernels
 from dualgap.steps.working_set_kernels import dots
 
 _MOST = 1500  # features of a Gram matrix
-_PASSES = 100.0  # over the columns that a Gram matrix may cost ...
-_DENSE = 1000.0  # ... and for dense ones, by BLAS
+_ROW = 100  # entries of a mean row beyond which coordinate steps on columns cost less
+_BLOCK = 20_000  # entries whose products are added up at a time
 
 
 class GramModel:
-    """Gram matrices of sets that only grow, while their weights stay the same."""
+    """The Gram matrix of a set that may grow, for the curvatures that it was made with.
+
+    As long as these are close to the present ones, the model serves: its gradient is always exact.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -30,67 +31,57 @@ class GramModel:
         self.dense = isinstance(self.matrix, Dense)
         self.shape = shape_of(problem.penalty, problem.coef_size)
         self.known: Any = np.empty(0, np.int64)
-        self.set = self.known
         self.gram = np.empty((0, 0))
+        self.h: Floats | None = None
 
-    def pays(self, set_: Any) -> bool:
+    def pays(self, set_: Any, entries: float) -> bool:
         """Whether a Gram matrix of these features should cost less than steps on their columns."""
-        if len(set_) > _MOST:
-            return False
-        if len(set_) == len(self.set) and bool((set_ == self.set).all()):
-            return self.paid
-        self.set = set_
-        if self.shape is not None:
-            self.parts = tuple(part[set_] for part in self.shape)
-        else:
-            self.parts = (np.empty(0),) * 4
-        if self.dense:
-            self.part = np.asarray(self.matrix.data[set_], dtype=np.float64)
-            self.paid = len(set_) <= _DENSE
-        else:
-            entries = int(self.problem.column_counts[set_].sum())
-            self.rows = Sparse(
-                np.empty(self.problem.n + 1, np.int64), np.empty(entries, np.int32), np.empty(entries), len(set_)
-            )
-            squares = gram_kernels.transpose(self.matrix, set_, *self.rows[:3])
-            self.paid = bool(squares <= _PASSES * entries)
-        return self.paid
+        return len(set_) <= _MOST and (self.dense or entries <= (3 if self.problem.loss.quadratic else 1) * _ROW * self.problem.n)
+
+    def forget(self) -> None:
+        """Make the next matrix from the curvatures at hand."""
+        self.h = None
 
     def minimise(
-        self, h: Floats, r: Floats, flattest: Floats, x: Floats, close: float, part: float, keep: bool
+        self, set_: Any, h: Floats, r: Floats, flattest: Floats, x: Floats, close: float, part: float
     ) -> float:
         """Change x, the coefficients of the set, to the minimum of the model.
 
         It ends when no gradient is off by more than ``close``, or by more than a ``part`` of what
         it was off first, which is returned.
         """
-        problem, set_ = self.problem, self.set
+        problem = self.problem
         g = np.empty(len(set_))
         dots(self.matrix, r, set_, g)
+        shaped = self.shape is not None
+        parts = tuple(part_[set_] for part_ in self.shape) if shaped else (np.empty(0),) * 4
         with one_thread():
-            self._extend(h, keep)
+            self._extend(set_, h)
             q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
             model = self.gram, problem.penalty, problem.lam
-            state = *self.parts, set_, q, g, x, close, part
+            state = *parts, set_, q, g, x, close, part
             try:
-                first, _ = gram_kernels.minimise(*model, self.shape is not None, *state)
-            except np.linalg.LinAlgError:  # features that others can replace
+                first, _ = gram_kernels.minimise(*model, shaped, *state)
+            except np.linalg.LinAlgError:  # some features can all but replace others
                 first, _ = gram_kernels.minimise(*model, False, *state)
         return float(first)
 
-    def _extend(self, h: Floats, keep: bool) -> None:
-        """The Gram matrix of the set, for which a part may be known."""
-        size, known = len(self.set), len(self.known)
-        same = keep and known <= size and bool((self.set[:known] == self.known).all())
-        known = known if same else 0
+    def _extend(self, set_: Any, h: Floats) -> None:
+        """The Gram matrix of the set, of which a part may be known."""
+        size, known = len(set_), len(self.known)
+        if self.h is None or known > size or (set_[:known] != self.known).any():
+            self.h, known = h, 0
         if size > len(self.gram):
             larger = np.empty((size + size // 2, size + size // 2))
             larger[:known, :known] = self.gram[:known, :known]
             self.gram = larger
         if self.dense:
-            new = (self.part[known:] * h) @ self.part.T
+            columns = np.asarray(self.matrix.data[set_], dtype=np.float64)
+            new = (columns[known:] * self.h) @ columns.T
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
-        else:
-            gram_kernels.weighted_gram(*self.rows[:3], h, known, size, self.gram)
-        self.known = self.set
+        elif known < size:
+            entries = float(self.problem.column_counts[set_].sum())
+            rows = int(min(max(_BLOCK * self.problem.n / max(entries, 1.0), 64), self.problem.n))
+            gram_kernels.weighted_gram(self.matrix, set_, self.h, known, rows, self.gram)
+        self.known = set_

@@ -31,12 +31,16 @@ from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.gram_model import GramModel
 from dualgap.steps.start import Start
 
-_FIRST = 100  # features of the first set
-_GROWTH = 2  # how many times the support a set may be
+import os
+_FIRST = int(os.environ.get("F",100))
+_GROWTH = float(os.environ.get("G",2))
+_SPARSE = 0.2
 _SWEEPS = 50  # over a set, for one model
 _NEWTON = 10  # models between two looks
 _INEXACT = 0.1  # what a model may leave of the violations it begins with
-_SET = 0.1  # what a set may leave of the violations seen at the look
+_STALE = 0.2  # progress below which a Gram matrix is made anew
+_EARLY = float(os.environ.get('E',0.01))
+_SET = float(os.environ.get("S",0.1))  # what a set may leave of the violations seen at the look
 _SMALL, _SMALL_FIXED = 80, 500  # features up to which Gram matrices pay: a new one each time, one only
 _FLATTEST = 1e-3  # relative to the curvature bound
 _SHORTEST = 1e-8
@@ -103,21 +107,22 @@ class WorkingSetRun(FullPassRun):
         gain = np.empty(problem.d)
         kernels.violations(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
         support = np.flatnonzero(self.w != problem.features.origin)
-        if len(self.chosen) > max(_FIRST, 2 * _GROWTH * len(support)):
+        full = len(support) / max(len(self.chosen), 1)
+        if full < _SPARSE and len(self.chosen) > _FIRST:
             self.chosen = support
         inside = np.zeros(problem.d, dtype=bool)
         inside[self.chosen] = True
         inside[support] = True
         gain[inside] = 0.0
         new = np.flatnonzero(gain)
-        room = max(_FIRST, _GROWTH * len(support) - len(self.chosen), len(self.chosen)//2)
+        room = max(_FIRST, int((1 + _GROWTH * full) * len(support)) - len(self.chosen))
         self.complete = len(new) <= room
         if not self.complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
         old = inside.copy()
         old[self.chosen] = False
         self.chosen = np.concatenate([self.chosen, np.flatnonzero(old), new])
-        self.log.append((len(support), len(self.chosen), int((gain > 0).sum()), getattr(self,'models',0)))
+        self.log.append((len(support), len(self.chosen), int((gain > 0).sum()), getattr(self,'models',0),getattr(self,'grams',0)))
 
     def _fit_set(self) -> float:
         """Models on the set, until its violations are a part of those that it began with."""
@@ -125,15 +130,17 @@ class WorkingSetRun(FullPassRun):
         loss, y, c = problem.loss, problem.y, problem.c
         entries = float(problem.column_counts[set_].sum())
         work, wanted = 0.0, self.least
-        small = self.model.pays(set_)
+        small = self.model.pays(set_, entries)
         value = kernels.expand(loss, y, c, self.z, self.r, self.h)
-        self.models = 0
+        self.models = self.grams = 0
+        last = np.inf
         for turn in range(1 if self.fixed else _NEWTON):
             x = self.w[set_]
             flattest = _FLATTEST * self.bound[set_]
             if small:
-                part = (0.0 if self.complete else 0.01) if self.fixed else 1e-3
-                first = self.model.minimise(self.h, self.r, flattest, x, wanted, part, self.fixed)
+                part = (0.0 if self.complete else _EARLY) if self.fixed else 1e-3
+                first = self.model.minimise(set_, self.h, self.r, flattest, x, wanted, part)
+                self.grams += self.model.h is self.h
                 work += 4 * entries
             else:
                 q = np.empty(len(set_))
@@ -158,6 +165,9 @@ class WorkingSetRun(FullPassRun):
                 self.w[set_] = x
                 break
             value, moved = self._search(x, move, value)
+            if first > _STALE * last and self.model.h is not self.h:
+                self.model.forget()
+            last = first
             if not moved or first <= wanted:
                 break
         return work
