@@ -19,7 +19,7 @@ _DAMPED = 1e-10  # added to a diagonal of 1, for features that others can replac
 
 @kernel
 def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: Any) -> None:
-    """out_st = Σ_k h_k A_sk A_tk for the features of ``order``, but for the first ``known`` of them.
+    """out_st = Σ_k h_k A_sk A_tk for the features of ``order``, but for the first ``known``.
 
     So many ``rows`` at a time are turned into lists of their entries, whose products are added up.
     """
@@ -30,7 +30,7 @@ def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: A
         for t in range(s + 1 if s >= known else 0):
             out[s, t] = 0.0
     ends = np.empty(rows + 1, np.int64)
-    positions, values = np.empty(0, np.int32), np.empty(0)
+    positions, values = np.empty(0, np.uint32), np.empty(0)
     for low in range(0, len(h), rows):
         high = min(low + rows, len(h))
         ends[:] = 0
@@ -43,7 +43,7 @@ def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: A
         for k in range(rows):
             ends[k + 1] += ends[k]
         if ends[rows] > len(positions):
-            positions, values = np.empty(2 * ends[rows], np.int32), np.empty(2 * ends[rows])
+            positions, values = np.empty(2 * ends[rows], np.uint32), np.empty(2 * ends[rows])
         for s in range(size):
             stop = span(matrix, order[s])[1]
             t = ahead[s]
@@ -56,30 +56,30 @@ def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: A
             ahead[s] = t
         start = 0
         for k in range(high - low):
-            weight = h[low + k]
-            for at in range(ends[k] - 1, start - 1, -1):
-                if weight == 0.0 or positions[at] < known:
-                    break
-                x = weight * values[at]
-                row = out[positions[at]]
-                for t in range(start, at + 1):
-                    row[positions[t]] += x * values[t]
+            where, what = positions[start : ends[k]], values[start : ends[k]]
             start = ends[k]
+            weight = h[low + k]
+            for last in range(len(where), 0, -1):
+                if weight == 0.0 or where[last - 1] < known:
+                    break
+                x = weight * what[last - 1]
+                row = out[where[last - 1]]
+                for t in range(last):
+                    row[where[t]] += x * what[t]
     for s in range(known, size):
         for t in range(s):
             out[t, s] = out[s, t]
 
 
 @inner
-def _sweep(
-    gram: Any, penalty: Any, lam: float, order: Any, q: Any, g: Any, x: Any
-) -> float:
+def _sweep(gram: Any, penalty: Any, lam: float, order: Any, q: Any, g: Any, x: Any) -> float:
     """A step for each feature; returns the largest change of a gradient by its own step."""
     largest = 0.0
     for turn in range(len(order)):
-        delta = goal_of(penalty, lam, order[turn], x[turn], g[turn], q[turn]) - x[turn]
+        new = goal_of(penalty, lam, order[turn], x[turn], g[turn], q[turn])
+        delta = new - x[turn]
         if delta != 0.0:
-            x[turn] += delta
+            x[turn] = new  # not x + δ, which could round out of a bound
             row = gram[turn]
             for k in range(len(order)):
                 g[k] += delta * row[k]

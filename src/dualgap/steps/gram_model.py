@@ -15,8 +15,8 @@ from dualgap.steps import gram_kernels
 from dualgap.steps.working_set_kernels import dots
 
 _MOST = 1500  # features of a Gram matrix
-_ROW = 100  # entries of a mean row beyond which coordinate steps on columns cost less
-_BLOCK = 20_000  # entries whose products are added up at a time
+_ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
+_BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
 
 
 class GramModel:
@@ -33,17 +33,26 @@ class GramModel:
         self.known: Any = np.empty(0, np.int64)
         self.gram = np.empty((0, 0))
         self.h: Floats | None = None
+        self.fresh = False  # whether the last model was made with the curvatures at hand
 
     def pays(self, set_: Any, entries: float) -> bool:
         """Whether a Gram matrix of these features should cost less than steps on their columns."""
-        return len(set_) <= _MOST and (self.dense or entries <= (3 if self.problem.loss.quadratic else 1) * _ROW * self.problem.n)
+        most = _ROW_ONCE if self.problem.loss.quadratic else _ROW
+        return len(set_) <= _MOST and (self.dense or entries <= most * self.problem.n)
 
     def forget(self) -> None:
         """Make the next matrix from the curvatures at hand."""
         self.h = None
 
     def minimise(
-        self, set_: Any, h: Floats, r: Floats, flattest: Floats, x: Floats, close: float, part: float
+        self,
+        set_: Any,
+        h: Floats,
+        r: Floats,
+        flattest: Floats,
+        x: Floats,
+        close: float,
+        part: float,
     ) -> float:
         """Change x, the coefficients of the set, to the minimum of the model.
 
@@ -54,7 +63,7 @@ class GramModel:
         g = np.empty(len(set_))
         dots(self.matrix, r, set_, g)
         shaped = self.shape is not None
-        parts = tuple(part_[set_] for part_ in self.shape) if shaped else (np.empty(0),) * 4
+        parts = [np.asarray(of_all[set_]) for of_all in self.shape or ()] or [np.empty(0)] * 4
         with one_thread():
             self._extend(set_, h)
             q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
@@ -69,8 +78,9 @@ class GramModel:
     def _extend(self, set_: Any, h: Floats) -> None:
         """The Gram matrix of the set, of which a part may be known."""
         size, known = len(set_), len(self.known)
-        if self.h is None or known > size or (set_[:known] != self.known).any():
-            self.h, known = h, 0
+        self.fresh = self.h is None or known > size or bool((set_[:known] != self.known).any())
+        if self.fresh:
+            self.h, known = h.copy(), 0
         if size > len(self.gram):
             larger = np.empty((size + size // 2, size + size // 2))
             larger[:known, :known] = self.gram[:known, :known]
@@ -81,7 +91,9 @@ class GramModel:
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
         elif known < size:
+            # A block of rows whose entries fit into a cache.
             entries = float(self.problem.column_counts[set_].sum())
-            rows = int(min(max(_BLOCK * self.problem.n / max(entries, 1.0), 64), self.problem.n))
+            rows = max(int(_BLOCK * self.problem.n / max(entries, 1.0)), _LEAST_ROWS)
+            rows = min(rows, self.problem.n)
             gram_kernels.weighted_gram(self.matrix, set_, self.h, known, rows, self.gram)
         self.known = set_

@@ -1,8 +1,8 @@
 """Coordinate steps on a quadratic model over some features: the kernels of ``working_set.py``.
 
 The model around w is  r·Xδ + ½ Σ_i h_i (Xδ)_i² + λ g(w + δ),  with r and h the slopes and
-curvatures of the losses. A step minimises it over one feature; ``q`` are its curvatures. Either r is
-kept up to date, which costs a column twice, or the gradient on the set, with its Gram matrix.
+curvatures of the losses; ``q`` are its curvatures along single features. A step minimises it over
+one feature and keeps r up to date, which reads its column twice.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def goal_of(penalty: Any, lam: float, j: int, x: float, g: float, q: float) -> f
 
 
 @kernel
-def violations(penalty: Any, lam: float, q: Any, w: Any, u: Any, out: Any) -> None:
-    """How much each feature could gain by a step: q δ²."""
+def gains(penalty: Any, lam: float, q: Any, w: Any, u: Any, out: Any) -> None:
+    """How much each feature could gain by a step: q δ², up to a factor."""
     for j in range(len(w)):
         away = goal_of(penalty, lam, j, w[j], -lam * u[j], q[j]) - w[j]
         out[j] = q[j] * away * away
@@ -78,7 +78,7 @@ def _sweep(
     q: Any,
     h: Any,
     r: Any,
-    w: Any,
+    x: Any,
     which: Any,
     count: int,
 ) -> tuple[float, int, int]:
@@ -97,9 +97,10 @@ def _sweep(
         for t in range(start, stop):
             g += r[place(matrix, j, t)] * entry(matrix, j, t)
         work += stop - start
-        delta = goal_of(penalty, lam, j, w[j], g, q[turn]) - w[j]
+        new = goal_of(penalty, lam, j, x[turn], g, q[turn])
+        delta = new - x[turn]
         if delta != 0.0:
-            w[j] += delta
+            x[turn] = new  # not x + δ, which could round out of a bound
             for t in range(start, stop):
                 k = place(matrix, j, t)
                 r[k] += delta * h[k] * entry(matrix, j, t)
@@ -119,13 +120,13 @@ def descend(
     q: Any,
     h: Any,
     r: Any,
-    w: Any,
+    x: Any,
     close: float,
     part: float,
     most: int,
-) -> tuple[float, float, int]:
+) -> tuple[float, float]:
     """Sweeps over ``order`` until no gradient is off by more than ``close``, or than a ``part`` of
-    what the first sweep found, or ``most`` of them; returns both, and the entries read.
+    what the first sweep found, or ``most`` of them; returns what it found, and the entries read.
 
     Between two sweeps over all features only those are visited that still move.
     """
@@ -137,9 +138,7 @@ def descend(
     while sweeps < most:
         for turn in range(len(order)):
             which[turn] = turn
-        largest, count, work = _sweep(
-            matrix, penalty, lam, order, q, h, r, w, which, len(order)
-        )
+        largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, len(order))
         sweeps += 1
         total += work
         if first < 0.0:
@@ -148,12 +147,12 @@ def descend(
         if largest <= close:
             break
         while sweeps < most:
-            largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, w, which, count)
+            largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, count)
             sweeps += 1
             total += work
             if largest <= close:
                 break
-    return first, largest, total
+    return first, float(total)
 
 
 @kernel
