@@ -32,7 +32,7 @@ class GramModel:
         self.shape = shape_of(problem.penalty, problem.coef_size)
         self.known: Any = np.empty(0, np.int64)
         self.gram = np.empty((0, 0))
-        self.h: Floats | None = None
+        self.h, self.stale = np.empty(0), True
         self.fresh = False  # whether the last model was made with the curvatures at hand
 
     def pays(self, set_: Any, entries: float) -> bool:
@@ -42,7 +42,7 @@ class GramModel:
 
     def forget(self) -> None:
         """Make the next matrix from the curvatures at hand."""
-        self.h = None
+        self.stale = True
 
     def minimise(
         self,
@@ -78,9 +78,9 @@ class GramModel:
     def _extend(self, set_: Any, h: Floats) -> None:
         """The Gram matrix of the set, of which a part may be known."""
         size, known = len(set_), len(self.known)
-        self.fresh = self.h is None or known > size or bool((set_[:known] != self.known).any())
+        self.fresh = self.stale or known > size or bool((set_[:known] != self.known).any())
         if self.fresh:
-            self.h, known = h.copy(), 0
+            self.h, self.stale, known = h.copy(), False, 0
         if size > len(self.gram):
             larger = np.empty((size + size // 2, size + size // 2))
             larger[:known, :known] = self.gram[:known, :known]

@@ -35,10 +35,7 @@ _IDLE = 0.2  # part of a set that is support, below which the rest is dropped
 _MODELS = 10  # between two looks
 _LEFT = 0.1  # what these may leave of the violations that a set begins with
 _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
-_ROUGH, _FINE = (
-    1e-2,
-    1e-3,
-)  # what minimising a model may leave: of a set to grow, of Newton's method
+_ROUGH, _FINE = 1e-2, 1e-3  # what minimising a model may leave, if the set will grow, or z move
 _SWEEPS, _MANY_SWEEPS = 50, 1000  # over columns, for a model of several and for the only one
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
@@ -72,7 +69,7 @@ class WorkingSetRun(FullPassRun):
         self.z = problem.decision(self.w)
         self.r, self.h = np.empty((2, problem.n))
         self.u: Floats | None = None
-        # Curvature bounds; for sample weights and Poisson only a guess, which order features needs.
+        # Curvature bounds; for sample weights and Poisson only a guess, good enough to order features.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
         self.stored = max(float(problem.row_counts.sum()), 1.0)
         self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
