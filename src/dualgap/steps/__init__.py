@@ -14,6 +14,7 @@ from dualgap.steps.quartz import Quartz
 from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
+from dualgap.steps.working_set import WorkingSet
 
 __all__ = [
     "APCG",
@@ -31,4 +32,5 @@ __all__ = [
     "Quartz",
     "Setting",
     "Step",
+    "WorkingSet",
 ]

@@ -69,7 +69,7 @@ class WorkingSetRun(FullPassRun):
         self.z = problem.decision(self.w)
         self.r, self.h = np.empty((2, problem.n))
         self.u: Floats | None = None
-        # Curvature bounds; for sample weights and Poisson only a guess, good enough to order features.
+        # Bounds on curvatures; with sample weights and for Poisson a guess, to order features by.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
         self.stored = max(float(problem.row_counts.sum()), 1.0)
         self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
