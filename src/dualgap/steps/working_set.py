@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import terms
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
 from dualgap.null_model import origin
@@ -40,7 +41,7 @@ _SWEEPS, _MANY_SWEEPS = 50, 1000  # over columns, for a model of several and for
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
-_DECREASE, _SHORTEST = 0.01, 1e-8  # of a line search
+_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
 
 
 @dataclass(frozen=True)
@@ -183,12 +184,15 @@ class WorkingSetRun(FullPassRun):
         old = self.w[set_]
         base = kernels.set_penalty(penalty, lam, set_, old)
         promise = float(np.sum(self.r * along)) + kernels.set_penalty(penalty, lam, set_, x) - base
+        rounding = (
+            _ROUNDING * EPS * (abs(value) + base)
+        )  # near the end, what models promise is less
         length, (r, h) = 1.0, np.empty((2, problem.n))
         while length > _SHORTEST:
             z = self.z + length * along
             losses = kernels.expand(problem.loss, problem.y, problem.c, z, r, h)
             change = losses - value + kernels.set_penalty(penalty, lam, set_, x) - base
-            if change <= _DECREASE * length * promise:
+            if change <= _DECREASE * length * promise + rounding:
                 self.w[set_], self.z, self.r, self.h = x, z, r, h
                 return losses, True
             length *= 0.5
