@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.linalg.blas import one_thread
 from dualgap.linalg.dense import Dense
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
@@ -64,15 +63,14 @@ class GramModel:
         dots(self.matrix, r, set_, g)
         shaped = self.shape is not None
         parts = [np.asarray(of_all[set_]) for of_all in self.shape or ()] or [np.empty(0)] * 4
-        with one_thread():
-            self._extend(set_, h)
-            q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
-            model = self.gram, problem.penalty, problem.lam
-            state = *parts, set_, q, g, x, close, part
-            try:
-                first, _ = gram_kernels.minimise(*model, shaped, *state)
-            except np.linalg.LinAlgError:  # some features can all but replace others
-                first, _ = gram_kernels.minimise(*model, False, *state)
+        self._extend(set_, h)
+        q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
+        model = self.gram, problem.penalty, problem.lam
+        state = *parts, set_, q, g, x, close, part
+        try:
+            first, _ = gram_kernels.minimise(*model, shaped, *state)
+        except np.linalg.LinAlgError:  # some features can all but replace others
+            first, _ = gram_kernels.minimise(*model, False, *state)
         return float(first)
 
     def _extend(self, set_: Any, h: Floats) -> None:

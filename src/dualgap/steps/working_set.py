@@ -22,6 +22,7 @@ from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
+from dualgap.linalg.blas import one_thread
 from dualgap.null_model import origin
 from dualgap.problem import Problem
 from dualgap.steps import working_set_kernels as kernels
@@ -96,7 +97,8 @@ class WorkingSetRun(FullPassRun):
             self.pair()
         self._choose()
         before = self.w[self.set]
-        products = 1.0 + self._fit() / self.stored
+        with one_thread():
+            products = 1.0 + self._fit() / self.stored
         moved = bool((self.w[self.set] != before).any())
         if not moved:
             self.negligible *= 0.1
