@@ -13,7 +13,7 @@ from dualgap.problem import Problem
 from dualgap.steps import gram_kernels
 from dualgap.steps.working_set_kernels import dots
 
-_MOST = 1500  # features of a Gram matrix
+_MOST = 2000  # features of a Gram matrix
 _ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
 _BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
 
@@ -80,7 +80,7 @@ class GramModel:
         if self.fresh:
             self.h, self.stale, known = h.copy(), False, 0
         if size > len(self.gram):
-            larger = np.empty((size + size // 2, size + size // 2))
+            larger = np.empty((size + size // 4, size + size // 4))
             larger[:known, :known] = self.gram[:known, :known]
             self.gram = larger
         if self.dense:
