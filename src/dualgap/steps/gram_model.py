@@ -39,6 +39,13 @@ class GramModel:
         most = _ROW_ONCE if self.problem.loss.quadratic else _ROW
         return len(set_) <= _MOST and (self.dense or entries <= most * self.problem.n)
 
+    def keep(self, set_: Any, stay: Any) -> None:
+        """Features leave the set; their rows are the only ones to go."""
+        if self.known is set_:
+            stays = np.flatnonzero(stay)
+            self.gram[: len(stays), : len(stays)] = self.gram[np.ix_(stays, stays)]
+            self.known = set_[stay]
+
     def forget(self) -> None:
         """Make the next matrix from the curvatures at hand."""
         self.stale = True

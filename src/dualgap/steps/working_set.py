@@ -31,9 +31,9 @@ from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.gram_model import GramModel
 from dualgap.steps.start import Start
 
-_FEW = 100  # features that may always join
-_GROWTH = 2.0  # how many times the support may join a set that is all support
-_IDLE = 0.2  # part of a set that is support, below which the rest is dropped
+_FEW = 100  # features beyond the support that a set may always have
+_GROWTH = 2.0  # ... in units of the support, if the last set has become all support
+_IDLE = 0.2  # part of a set that is support, below which the rest leaves
 _MODELS = 10  # between two looks
 _LEFT = 0.1  # what these may leave of the violations that a set begins with
 _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
@@ -105,19 +105,22 @@ class WorkingSetRun(FullPassRun):
         return int(moved), int(self.size * products), self.size * products / 2
 
     def _choose(self) -> None:
-        """Let those features join that could gain most by a step."""
+        """Let those features join that could gain most by a step, if need be for idle ones."""
         problem = self.problem
         gain = np.empty(problem.d)
         kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
-        used = np.flatnonzero((self.w != problem.features.origin) | self.free)
-        full = len(used) / max(len(self.set), 1)
-        if full < _IDLE and len(self.set) > _FEW:
-            self.set = used
+        used = (self.w != problem.features.origin) | self.free
+        count = int(np.count_nonzero(used))
+        full = count / max(len(self.set), 1)
+        gain[used] = np.inf
         gain[self.set] = 0.0
-        outside = np.setdiff1d(used, self.set, assume_unique=True)
-        gain[outside] = np.inf
         new = np.flatnonzero(gain)
-        room = max(_FEW, int((1.0 + _GROWTH * full) * len(used)) - len(self.set), len(outside))
+        size = max(int((1.0 + _GROWTH * full) * count), count + _FEW)
+        if len(new) > size - len(self.set) or full < _IDLE:
+            stay = used[self.set]
+            self.model.keep(self.set, stay)
+            self.set = self.set[stay]
+        room = size - len(self.set)
         self.complete = len(new) <= room
         if not self.complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
