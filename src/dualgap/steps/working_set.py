@@ -34,6 +34,7 @@ from dualgap.steps.start import Start
 _FEW = 100  # features beyond the support that a set may always have
 _GROWTH = 2.0  # ... in units of the support, if the last set has become all support
 _IDLE = 0.2  # part of a set that is support, below which the rest leaves
+_SETTLED = 0.05  # part of a set that may be new if it is to be the last
 _MODELS = 10  # between two looks
 _LEFT = 0.1  # what these may leave of the violations that a set begins with
 _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
@@ -77,7 +78,7 @@ class WorkingSetRun(FullPassRun):
         self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
         self.fixed = bool(problem.loss.quadratic)  # the model is the problem
         self.set: Any = np.empty(0, np.int64)
-        self.complete = False  # whether all features that could gain are in the set
+        self.settled = False  # whether the set may be the right one
         self.model = GramModel(problem)
 
     def pair(self) -> Pair:
@@ -121,12 +122,13 @@ class WorkingSetRun(FullPassRun):
             self.model.keep(self.set, stay)
             self.set = self.set[stay]
         room = size - len(self.set)
-        self.complete = len(new) <= room
-        if not self.complete:
+        complete = len(new) <= room
+        if not complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
         # Gram matrices are read less widely if long columns are side by side.
         new = new[np.argsort(-problem.column_counts[new], kind="stable")]
         self.set = np.concatenate([self.set, new])
+        self.settled = complete and len(new) <= max(_FEW // 2, _SETTLED * len(self.set))
 
     def _fit(self) -> float:
         """Minimise over the set, to a part of what it was off before; returns the entries read."""
@@ -139,7 +141,7 @@ class WorkingSetRun(FullPassRun):
         for turn in range(1 if self.fixed else _MODELS):
             x = self.w[set_]
             if small:
-                part = _FINE if not self.fixed else (0.0 if self.complete else _ROUGH)
+                part = _FINE if not self.fixed else (0.0 if self.settled else _ROUGH)
                 first = self.model.minimise(set_, self.h, self.r, flattest, x, close, part)
                 work += 4.0 * entries
             else:
@@ -172,7 +174,7 @@ class WorkingSetRun(FullPassRun):
             self.r.copy(),
             x,
             close,
-            0.0 if self.fixed and self.complete else _COLUMNS,
+            0.0 if self.fixed and self.settled else _COLUMNS,
             _MANY_SWEEPS if self.fixed else _SWEEPS,
         )
 
