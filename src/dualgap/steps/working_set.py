@@ -34,7 +34,8 @@ from dualgap.steps.start import Start
 _FEW = 100  # features beyond the support that a set may always have
 _GROWTH = 2.0  # ... in units of the support, if the last set has become all support
 _IDLE = 0.2  # part of a set that is support, below which the rest leaves
-_SETTLED = 0.05  # part of a set that may be new if it is to be the last
+_EASY = 400  # features over which the minimum is found in no time
+_SETTLED = 0.05  # part of a larger set that may be new if it is to be the last
 _MODELS = 10  # between two looks
 _LEFT = 0.1  # what these may leave of the violations that a set begins with
 _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
@@ -128,7 +129,8 @@ class WorkingSetRun(FullPassRun):
         # Gram matrices are read less widely if long columns are side by side.
         new = new[np.argsort(-problem.column_counts[new], kind="stable")]
         self.set = np.concatenate([self.set, new])
-        self.settled = complete and len(new) <= max(_FEW // 2, _SETTLED * len(self.set))
+        easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
+        self.settled = complete and easy
 
     def _fit(self) -> float:
         """Minimise over the set, to a part of what it was off before; returns the entries read."""
