@@ -27,6 +27,7 @@ from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 from dualgap.steps.sweeps import Sweeps
+from dualgap.steps.working_set import WorkingSet
 
 
 def _lacks_l2(problem: Problem) -> str | None:
@@ -219,6 +220,12 @@ METHODS: dict[str, Method] = {
         samplings.Full(),
         "semismooth Newton steps for few features, however badly scaled",
         "Li, Sun, Toh 2018",
+    ),
+    "working-set": Method(
+        WorkingSet(),
+        samplings.Full(),
+        "Newton models on working sets of features, for L1 and its like with many features",
+        "Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018",
     ),
     "lbfgs": Method(
         LBFGS(),

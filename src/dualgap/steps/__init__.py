@@ -15,6 +15,7 @@ from dualgap.steps.sag import AverageGradient
 from dualgap.steps.sklearn_solvers import SAG
 from dualgap.steps.spdc import SPDC
 from dualgap.steps.sweeps import Sweeps
+from dualgap.steps.working_set import WorkingSet
 
 __all__ = [
     "APCG",
@@ -33,4 +34,5 @@ __all__ = [
     "Setting",
     "Step",
     "Sweeps",
+    "WorkingSet",
 ]

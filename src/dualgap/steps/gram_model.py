@@ -1,0 +1,104 @@
+"""A quadratic model over few features, by its Gram matrix: coordinate steps and direct solves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.linalg.dense import Dense
+from dualgap.penalties.shape import shape_of
+from dualgap.problem import Problem
+from dualgap.steps import gram_kernels
+from dualgap.steps.working_set_kernels import dots
+
+_MOST = 2000  # features of a Gram matrix
+_ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
+_BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
+
+
+class GramModel:
+    """The Gram matrix of a set that may grow, for the curvatures that it was made with.
+
+    As long as these are close to the present ones, the model serves: its gradient is always exact.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.matrix: Any = problem.columns
+        self.dense = isinstance(self.matrix, Dense)
+        self.shape = shape_of(problem.penalty, problem.coef_size)
+        self.known: Any = np.empty(0, np.int64)
+        self.gram = np.empty((0, 0))
+        self.h, self.stale = np.empty(0), True
+        self.fresh = False  # whether the last model was made with the curvatures at hand
+
+    def pays(self, set_: Any, entries: float) -> bool:
+        """Whether a Gram matrix of these features should cost less than steps on their columns."""
+        most = _ROW_ONCE if self.problem.loss.quadratic else _ROW
+        return len(set_) <= _MOST and (self.dense or entries <= most * self.problem.n)
+
+    def keep(self, set_: Any, stay: Any) -> None:
+        """Features leave the set; their rows are the only ones to go."""
+        if self.known is set_:
+            stays = np.flatnonzero(stay)
+            self.gram[: len(stays), : len(stays)] = self.gram[np.ix_(stays, stays)]
+            self.known = set_[stay]
+
+    def forget(self) -> None:
+        """Make the next matrix from the curvatures at hand."""
+        self.stale = True
+
+    def minimise(
+        self,
+        set_: Any,
+        h: Floats,
+        r: Floats,
+        flattest: Floats,
+        x: Floats,
+        close: float,
+        part: float,
+    ) -> float:
+        """Change x, the coefficients of the set, to the minimum of the model.
+
+        It ends when no gradient is off by more than ``close``, or by more than a ``part`` of what
+        it was off first, which is returned.
+        """
+        problem = self.problem
+        g = np.empty(len(set_))
+        dots(self.matrix, r, set_, g)
+        shaped = self.shape is not None
+        parts = [np.asarray(of_all[set_]) for of_all in self.shape or ()] or [np.empty(0)] * 4
+        self._extend(set_, h)
+        q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
+        model = self.gram, problem.penalty, problem.lam
+        state = *parts, set_, q, g, x, close, part
+        try:
+            first, _ = gram_kernels.minimise(*model, shaped, *state)
+        except np.linalg.LinAlgError:  # some features can all but replace others
+            first, _ = gram_kernels.minimise(*model, False, *state)
+        return float(first)
+
+    def _extend(self, set_: Any, h: Floats) -> None:
+        """The Gram matrix of the set, of which a part may be known."""
+        size, known = len(set_), len(self.known)
+        self.fresh = self.stale or known > size or bool((set_[:known] != self.known).any())
+        if self.fresh:
+            self.h, self.stale, known = h.copy(), False, 0
+        if size > len(self.gram):
+            larger = np.empty((size + size // 4, size + size // 4))
+            larger[:known, :known] = self.gram[:known, :known]
+            self.gram = larger
+        if self.dense:
+            columns = np.asarray(self.matrix.data[set_], dtype=np.float64)
+            new = (columns[known:] * self.h) @ columns.T
+            self.gram[known:size, :size] = new
+            self.gram[:known, known:size] = new[:, :known].T
+        elif known < size:
+            # A block of rows whose entries fit into a cache.
+            entries = float(self.problem.column_counts[set_].sum())
+            rows = max(int(_BLOCK * self.problem.n / max(entries, 1.0)), _LEAST_ROWS)
+            rows = min(rows, self.problem.n)
+            gram_kernels.weighted_gram(self.matrix, set_, self.h, known, rows, self.gram)
+        self.known = set_

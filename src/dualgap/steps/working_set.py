@@ -1,0 +1,209 @@
+"""Working sets: Newton models of the losses, minimised over a few features at a time.
+
+At each look the features that could gain most by a step join the set. On the set, the losses are
+replaced by their second-order model around z = Xw (a squared loss by itself), and the minimum of
+model plus penalty is where a line search on the objective leads to. The model is minimised by
+coordinate steps over columns or, for small sets, by their Gram matrix (``gram_model.py``), which
+serves several models while curvatures change little.
+
+Cost of a round: a pass over X for the look, and passes over the columns of the set. Rate: that of
+Newton's method once the set is the right one, and linear before (Friedman, Hastie, Tibshirani 2010;
+Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap import terms
+from dualgap._scalar import EPS
+from dualgap._validate import Floats
+from dualgap.certificate import Pair
+from dualgap.linalg.blas import one_thread
+from dualgap.null_model import origin
+from dualgap.problem import Problem
+from dualgap.steps import working_set_kernels as kernels
+from dualgap.steps.base import Setting
+from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.gram_model import GramModel
+from dualgap.steps.start import Start
+
+_FEW = 100  # features beyond the support that a set may always have
+_GROWTH = 2.0  # ... in units of the support, if the last set has become all support
+_IDLE = 0.2  # part of a set that is support, below which the rest leaves
+_EASY = 400  # features over which the minimum is found in no time
+_SETTLED = 0.05  # part of a larger set that may be new if it is to be the last
+_MODELS = 10  # between two looks
+_LEFT = 0.1  # what these may leave of the violations that a set begins with
+_STALE = 0.2  # what a model may leave before its Gram matrix is made anew
+_ROUGH, _FINE = 0.1, 1e-3  # what minimising a model may leave, if the set will grow, or z move
+_SWEEPS, _MANY_SWEEPS = 50, 100  # over columns, for a model of several and for the only one
+_COLUMNS = 0.1  # what these may leave
+_FLATTEST = 1e-3  # curvature of a step, relative to its bound
+_TARGET = 0.1  # violations, relative to the target, that no longer matter
+_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
+
+
+@dataclass(frozen=True)
+class WorkingSet(FullPass):
+    """Newton models on working sets of features."""
+
+    usual = "working-set"
+
+    def describe(self, problem: Problem) -> str:
+        return "Newton models on working sets of features"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> WorkingSetRun:
+        return WorkingSetRun(problem, warm, setting)
+
+
+class WorkingSetRun(FullPassRun):
+    """A run; its state is w with z = Xw, and the set."""
+
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+        super().__init__(problem)
+        self.matrix = problem.columns
+        self.w = (origin(problem) if warm.coef is None else warm.coef).copy()
+        empty = problem.column_squares == 0.0
+        self.w[empty] = problem.features.origin[empty]  # there the penalty decides
+        self.free = problem.features.free & ~empty
+        self.z = problem.decision(self.w)
+        self.r, self.h = np.empty((2, problem.n))
+        self.u: Floats | None = None
+        # Bounds on curvatures; with sample weights and for Poisson a guess, to order features by.
+        self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
+        self.stored = max(float(problem.row_counts.sum()), 1.0)
+        self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
+        self.fixed = bool(problem.loss.quadratic)  # the model is the problem
+        self.set: Any = np.empty(0, np.int64)
+        self.settled = False  # whether the set may be the right one
+        self.model = GramModel(problem)
+
+    def pair(self) -> Pair:
+        problem = self.problem
+        a = np.empty(problem.n)
+        terms.slopes(problem.loss, problem.y, self.z, a)
+        self.u = problem.average(a)
+        return Pair(self.w.copy(), a, self.z.copy(), self.u)
+
+    def refresh(self) -> None:
+        """Wipe out the rounding errors that updates of z have added up."""
+        self.z = self.problem.decision(self.w)
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        """Choose a set, and minimise over it."""
+        if self.u is None:
+            self.pair()
+        self._choose()
+        before = self.w[self.set]
+        with one_thread():
+            products = 1.0 + self._fit() / self.stored
+        moved = bool((self.w[self.set] != before).any())
+        if not moved:
+            self.negligible *= 0.1
+        return int(moved), int(self.size * products), self.size * products / 2
+
+    def _choose(self) -> None:
+        """Let those features join that could gain most by a step, if need be for idle ones."""
+        problem = self.problem
+        gain = np.empty(problem.d)
+        kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
+        used = (self.w != problem.features.origin) | self.free
+        count = int(np.count_nonzero(used))
+        full = count / max(len(self.set), 1)
+        gain[used] = np.inf
+        gain[self.set] = 0.0
+        new = np.flatnonzero(gain)
+        size = max(int((1.0 + _GROWTH * full) * count), count + _FEW)
+        if len(new) > size - len(self.set) or full < _IDLE:
+            stay = used[self.set]
+            self.model.keep(self.set, stay)
+            self.set = self.set[stay]
+        room = size - len(self.set)
+        complete = len(new) <= room
+        if not complete:
+            new = new[np.argpartition(gain[new], -room)[-room:]]
+        # Gram matrices are read less widely if long columns are side by side.
+        new = new[np.argsort(-problem.column_counts[new], kind="stable")]
+        self.set = np.concatenate([self.set, new])
+        easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
+        self.settled = complete and easy
+
+    def _fit(self) -> float:
+        """Minimise over the set, to a part of what it was off before; returns the entries read."""
+        problem, set_ = self.problem, self.set
+        entries = float(problem.column_counts[set_].sum())
+        flattest = _FLATTEST * self.bound[set_]
+        small = self.model.pays(set_, entries)
+        value = kernels.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
+        work, close, last = 0.0, self.negligible, np.inf
+        for turn in range(1 if self.fixed else _MODELS):
+            x = self.w[set_]
+            if small:
+                part = _FINE if not self.fixed else (0.0 if self.settled else _ROUGH)
+                first = self.model.minimise(set_, self.h, self.r, flattest, x, close, part)
+                work += 4.0 * entries
+            else:
+                first, spent = self._descend(flattest, x, close)
+                work += spent + 2.0 * entries
+            move = x - self.w[set_]
+            if not move.any():
+                break
+            value, moved = self._search(x, move, value)
+            if not self.model.fresh and (first > _STALE * last or not moved):
+                self.model.forget()
+            if turn == 0:
+                close = max(close, _LEFT * first)
+            if first <= close or not (moved or small):
+                break
+            last = first
+        return work
+
+    def _descend(self, flattest: Floats, x: Floats, close: float) -> tuple[float, float]:
+        """Minimise the model by coordinate steps over columns."""
+        problem, q = self.problem, np.empty(len(x))
+        kernels.squares(self.matrix, self.h, self.set, q)
+        return kernels.descend(
+            self.matrix,
+            problem.penalty,
+            problem.lam,
+            self.set,
+            np.maximum(q, flattest),
+            self.h,
+            self.r.copy(),
+            x,
+            close,
+            0.0 if self.fixed and self.settled else _COLUMNS,
+            _MANY_SWEEPS if self.fixed else _SWEEPS,
+        )
+
+    def _search(self, x: Floats, move: Floats, value: float) -> tuple[float, bool]:
+        """Go to x, or as far that the objective falls by a part of what the model promises."""
+        problem, set_ = self.problem, self.set
+        penalty, lam = problem.penalty, problem.lam
+        if self.fixed:
+            kernels.add(self.matrix, set_, move, self.z)
+            self.w[set_] = x
+            return value, True
+        along = np.zeros(problem.n)
+        kernels.add(self.matrix, set_, move, along)
+        old = self.w[set_]
+        base = kernels.set_penalty(penalty, lam, set_, old)
+        promise = float(np.sum(self.r * along)) + kernels.set_penalty(penalty, lam, set_, x) - base
+        rounding = (
+            _ROUNDING * EPS * (abs(value) + base)
+        )  # near the end, what models promise is less
+        length, (r, h) = 1.0, np.empty((2, problem.n))
+        while length > _SHORTEST:
+            z = self.z + length * along
+            losses = kernels.expand(problem.loss, problem.y, problem.c, z, r, h)
+            change = losses - value + kernels.set_penalty(penalty, lam, set_, x) - base
+            if change <= _DECREASE * length * promise + rounding:
+                self.w[set_], self.z, self.r, self.h = x, z, r, h
+                return losses, True
+            length *= 0.5
+            x = old + length * move
+        return value, False

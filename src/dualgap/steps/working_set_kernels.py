@@ -1,0 +1,176 @@
+"""Coordinate steps on a quadratic model over some features: the kernels of ``working_set.py``.
+
+The model around w is  r·Xδ + ½ Σ_i h_i (Xδ)_i² + λ g(w + δ),  with r and h the slopes and
+curvatures of the losses; ``q`` are its curvatures along single features. A step minimises it over
+one feature and keeps r up to date, which reads its column twice.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from dualgap._compile import inner, kernel
+from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, span, value
+
+
+@inner
+def goal_of(penalty: Any, lam: float, j: int, x: float, g: float, q: float) -> float:
+    """The s that minimises g·s + (q/2)(s − x)² + λ g_j(s)."""
+    if q <= 0.0:  # a feature without entries: the penalty decides
+        return conj_slope(penalty, 0.0, x, j)
+    return prox(penalty, x - g / q, lam / q, j)
+
+
+@kernel
+def gains(penalty: Any, lam: float, q: Any, w: Any, u: Any, out: Any) -> None:
+    """How much each feature could gain by a step: q δ², up to a factor."""
+    for j in range(len(w)):
+        away = goal_of(penalty, lam, j, w[j], -lam * u[j], q[j]) - w[j]
+        out[j] = q[j] * away * away
+
+
+@kernel
+def squares(matrix: Any, h: Any, order: Any, out: Any) -> None:
+    """Σ_k h_k A_jk² for j in ``order``."""
+    for turn in range(len(order)):
+        j = order[turn]
+        start, stop = span(matrix, j)
+        total = 0.0
+        for t in range(start, stop):
+            x = np.float64(entry(matrix, j, t))
+            total += h[place(matrix, j, t)] * x * x
+        out[turn] = total
+
+
+@kernel
+def dots(matrix: Any, r: Any, order: Any, out: Any) -> None:
+    """A_j·r for j in ``order``."""
+    for turn in range(len(order)):
+        j = order[turn]
+        start, stop = span(matrix, j)
+        total = 0.0
+        for t in range(start, stop):
+            total += r[place(matrix, j, t)] * entry(matrix, j, t)
+        out[turn] = total
+
+
+@kernel
+def add(matrix: Any, order: Any, amounts: Any, out: Any) -> None:
+    """out += Σ amounts A_j for j in ``order``."""
+    for turn in range(len(order)):
+        amount = amounts[turn]
+        if amount != 0.0:
+            j = order[turn]
+            start, stop = span(matrix, j)
+            for t in range(start, stop):
+                out[place(matrix, j, t)] += amount * entry(matrix, j, t)
+
+
+@inner
+def _sweep(
+    matrix: Any,
+    penalty: Any,
+    lam: float,
+    order: Any,
+    q: Any,
+    h: Any,
+    r: Any,
+    x: Any,
+    which: Any,
+    count: int,
+) -> tuple[float, int, int]:
+    """A step for each of the first ``count`` of ``which``; those that moved are kept in it.
+
+    Returns the largest change of a gradient by its own step, how many moved, and the entries read.
+    """
+    largest = 0.0
+    kept = 0
+    work = 0
+    for place_in in range(count):
+        turn = which[place_in]
+        j = order[turn]
+        start, stop = span(matrix, j)
+        g = 0.0
+        for t in range(start, stop):
+            g += r[place(matrix, j, t)] * entry(matrix, j, t)
+        work += stop - start
+        new = goal_of(penalty, lam, j, x[turn], g, q[turn])
+        delta = new - x[turn]
+        if delta != 0.0:
+            x[turn] = new  # not x + δ, which could round out of a bound
+            for t in range(start, stop):
+                k = place(matrix, j, t)
+                r[k] += delta * h[k] * entry(matrix, j, t)
+            work += stop - start
+            largest = max(largest, q[turn] * abs(delta))
+            which[kept] = turn
+            kept += 1
+    return largest, kept, work
+
+
+@kernel
+def descend(
+    matrix: Any,
+    penalty: Any,
+    lam: float,
+    order: Any,
+    q: Any,
+    h: Any,
+    r: Any,
+    x: Any,
+    close: float,
+    part: float,
+    most: int,
+) -> tuple[float, float]:
+    """Sweeps over ``order`` until no gradient is off by more than ``close``, or than a ``part`` of
+    what the first sweep found, or ``most`` of them; returns what it found, and the entries read.
+
+    Between two sweeps over all features only those are visited that still move.
+    """
+    first = -1.0
+    which = np.empty(len(order), np.int64)
+    largest = inf
+    total = 0
+    sweeps = 0
+    while sweeps < most:
+        for turn in range(len(order)):
+            which[turn] = turn
+        largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, len(order))
+        sweeps += 1
+        total += work
+        if first < 0.0:
+            first = largest
+            close = max(close, part * first)
+        if largest <= close:
+            break
+        while sweeps < most:
+            largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, count)
+            sweeps += 1
+            total += work
+            if largest <= close:
+                break
+    return first, float(total)
+
+
+@kernel
+def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
+    """r = c φ'(z) and h = c φ''(z); returns Σ c φ(z)."""
+    total = 0.0
+    for i in range(len(y)):
+        r[i] = c[i] * slope(loss, z[i], y[i])
+        h[i] = c[i] * curvature(loss, z[i], y[i])
+        if c[i] > 0.0:
+            total += c[i] * value(loss, z[i], y[i])
+    return total
+
+
+@kernel
+def set_penalty(penalty: Any, lam: float, order: Any, w: Any) -> float:
+    """λ Σ g_j(w_j) over the set; ``w`` has an entry for each of ``order``."""
+    total = 0.0
+    for turn in range(len(order)):
+        total += value(penalty, w[turn], order[turn])
+    return lam * total
