@@ -9,6 +9,7 @@ import numpy as np
 from dualgap import samplings
 from dualgap._validate import named, unknown
 from dualgap.methods import METHODS, Method, suitable
+from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
@@ -23,20 +24,40 @@ from dualgap.steps.choice import (
 
 # A Newton step may cost so many multiplications and so large a system; both take about a second.
 _PRODUCTS, _SYSTEM = 2e9, 2000
+# In passes over the data: a Newton step at which coordinate steps are no faster, and the same for
+# losses with kinks to a tol that takes these long.
+_CHEAP, _CHEAP_LATER, _TIGHT = 15.0, 100.0, 3e-6
+_TALL = 1000  # samples for each feature from which a sample of them tells nearly all
 
 
-def choose(problem: Problem) -> tuple[str, Method]:
+def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """A name with the reason in words, and the method."""
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
-    hard = _hard(problem, bool(dual and primal))
-    if hard and _newton_is_affordable(problem):
-        return _chosen("newton", f"there are few features and {hard}")
+    sets = _why_sets(problem)
+    if sets:
+        return _chosen("working-set", sets)
+    newton = _why_newton(problem, tol, bool(dual and primal))
+    if newton and _newton_is_affordable(problem):
+        return _chosen("newton", f"there are few features and {newton}")
     if dual and primal:
         return _chosen("prox-point", f"{dual} and {primal}")
     hold = why_hold(problem)
     if hold:
         return _chosen("prox-point", hold)
     return _chosen("sweeps" if _sweeps_pay(problem) else "cd-gap-decay", why_view(problem))
+
+
+def _why_sets(problem: Problem) -> str | None:
+    """Why most features can be left alone most of the time."""
+    if METHODS["working-set"].refusal(problem) is not None:
+        return None
+    shape = shape_of(problem.penalty, problem.coef_size)
+    if shape is None or not shape.kinked:
+        return None
+    tall = problem.n >= _TALL * problem.d and not problem.loss.quadratic
+    if tall and _newton_is_affordable(problem):
+        return None
+    return "the penalty holds features at zero or at bounds"
 
 
 def _sweeps_pay(problem: Problem) -> bool:
@@ -50,13 +71,25 @@ def _chosen(name: str, reason: str) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
-def _hard(problem: Problem, neither: bool) -> str | None:
-    """What would cost coordinate steps many passes."""
+def _why_newton(problem: Problem, tol: float, neither: bool) -> str | None:
+    """What would cost coordinate steps many passes, or Newton steps few."""
     if len(problem.free_places):
         return "not all of them have a penalty"
     if neither:
         return "neither samples nor features can be the coordinates"
-    return "lam is small for data of this size" if is_coupled(problem) else None
+    if is_coupled(problem):
+        return "lam is small for data of this size"
+    long = tol <= _TIGHT and not problem.loss.differentiable
+    if _newton_passes(problem) <= (_CHEAP_LATER if long else _CHEAP):
+        return "many samples for each"
+    return None
+
+
+def _newton_passes(problem: Problem) -> float:
+    """The multiplications of a Newton step, for each entry of X."""
+    counts = problem.row_counts * problem.width
+    work = 0.5 * float(np.sum(counts * counts)) + problem.coef_size**3 / 3.0
+    return work / max(float(np.sum(counts)), 1.0)
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
@@ -66,9 +99,9 @@ def _newton_is_affordable(problem: Problem) -> bool:
     return float(np.sum(counts * counts)) <= _PRODUCTS
 
 
-def resolve(method: Any, sampling: Any, problem: Problem) -> tuple[str, Method]:
+def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
-    name, usual = _look_up(method, problem)
+    name, usual = _look_up(method, problem, tol)
     chosen = usual
     if sampling is not None:
         sampling = _as_sampling(sampling)
@@ -104,13 +137,13 @@ def _as_sampling(given: Any) -> Sampling:
     return found
 
 
-def _look_up(method: Any, problem: Problem) -> tuple[str, Method]:
+def _look_up(method: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     if isinstance(method, Method):
         return "custom", method
     if isinstance(method, Step):
         return type(method).__name__, Method(method, METHODS[method.usual].sampling)
     if method == "auto":
-        return choose(problem)
+        return choose(problem, tol)
     if isinstance(method, type):
         raise ValueError(f"method must be an object, not a class: write {method.__name__}()")
     if not isinstance(method, str):

@@ -81,7 +81,7 @@ def solve(
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     with _threads.at_most(threads):
-        name, chosen = resolve(method, sampling, problem)
+        name, chosen = resolve(method, sampling, problem, tol)
         if not problem.scale < LARGEST:
             raise ValueError(
                 "X and y are so large that the objective overflows at the start: rescale"
