@@ -69,36 +69,50 @@ PLAIN = Sums(_measured, _scaled_and_bounded)  # in float64
 EXACT = Sums(_measured_twice, _scaled_and_measured)  # in twice the precision
 
 
-def feasible(problem: Any, pair: Any, sums: Sums) -> tuple[Any, Floats, float]:
-    """The pair with such a dual point, a bound on the error of u, empty if that is as given, and
-    what the balance of unpenalised features, which is never exact, may cost."""
+class Feasible(NamedTuple):
+    """``pair`` has such a dual point; ``error`` bounds that of u, and is empty if u is as given;
+    ``slack`` is what the balance of unpenalised features, which is never exact, may cost, and
+    ``shorter`` the part by which the dual point would be longer if u were exact."""
+
+    pair: Any
+    error: Floats
+    slack: float
+    shorter: float
+
+
+def feasible(problem: Any, pair: Any, sums: Sums) -> Feasible:
+    """A pair with a finite D(a), from one with any dual point that the loss allows."""
     if not len(problem.free_places):
-        pair, error = _shrunk(problem, *sums.measured(problem, pair), sums)
-        return pair, error, 0.0
+        pair, error, shorter = _shrunk(problem, *sums.measured(problem, pair), sums)
+        return Feasible(pair, error, 0.0, shorter)
     pair, reach = _balanced(problem, pair)
-    pair, error = _shrunk(problem, *sums.measured(problem, pair), sums)
+    pair, error, shorter = _shrunk(problem, *sums.measured(problem, pair), sums)
     free = problem.free_places
     missing = np.abs(pair.u[free]) + (error[free] if error.size else 0.0)
     u = pair.u.copy()
     u[free] = 0.0
-    return pair._replace(u=u), error, float(2.0 * problem.lam * np.sum(missing * reach))
+    slack = float(2.0 * problem.lam * np.sum(missing * reach))
+    return Feasible(pair._replace(u=u), error, slack, shorter)
 
 
-def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Floats]:
+def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Floats, float]:
     """The pair, made smaller until g*(u) is finite for u up to its error."""
     if not problem.has_bounded_conj:
-        return pair, error
+        return pair, error, 0.0
     low, high = problem.features.low, problem.features.high
+    if_exact = terms.room(pair.u, np.empty(0), low, high)
+    length = 1.0
     for trial in range(_SHRINKS):
         shrink = terms.room(pair.u, error, low, high)
         if shrink == 1.0:
-            return pair, error
+            return pair, error, 1.0 - length / if_exact if if_exact > 0.0 else 1.0
         # What a is rounded to may lead outside again, by as little: later trials go further in.
         shrink = max(1.0 - (1.0 - shrink) * 4.0**trial, 0.0)
         pair, error = sums.scaled(problem, pair, error, shrink)
+        length *= shrink
         if not error.size:
-            return pair, error
-    return _nothing(problem, pair), 0.0 * error
+            return pair, error, 0.0
+    return _nothing(problem, pair), 0.0 * error, 1.0
 
 
 def _nothing(problem: Any, pair: Any) -> Any:
