@@ -62,7 +62,8 @@ class Descent:
         """The minimum of the model: with some curvature everywhere, for there may be none."""
         lam, loss = self.problem.lam, self.problem.loss
         cap = 1.0 / (loss.gamma + self.samples.q or 1.0)
-        damped = hessian + np.diag(self.damping * cap * self.size)
+        damped = hessian.copy()
+        np.fill_diagonal(damped, np.diag(hessian) + self.damping * cap * self.size)
         return minimum(damped, -lam * self.u, self.w, lam, self.shape)
 
     def _slope(self, goal: Floats) -> float:
@@ -75,7 +76,8 @@ class Descent:
         """Towards the goal, as far as that leads down."""
         self.left = self._slope(goal)
         move = goal - self.w
-        length, response = self._search(move) if self.left > 0.0 else (0.0, self.response)
+        with np.errstate(over="ignore", invalid="ignore"):
+            length, response = self._search(move) if self.left > 0.0 else (0.0, self.response)
         if length > 0.0 and move.any():
             self.w = goal if length == 1.0 else self.w + length * move
             self.answer(response)
@@ -84,12 +86,15 @@ class Descent:
 
     def _search(self, move: Floats) -> tuple[float, Response]:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
-        along = self.problem.decision(move)
+        along, slopes = self.problem.decision(move), self.shape.slopes(self.w, move)
+        pulled = float(np.sum(self.pull * move))
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.left, np.inf
         lowest = self.response
         for trial in range(_TRIALS):
-            response, slope = self._at(length, move, along)
+            response = self.samples.respond(self.response.z, along, length)
+            slope = response.slope + self.problem.lam * (slopes(length) - pulled)
+            slope = slope if slope == slope else np.inf
             if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
                 return length, response
             if slope < 0.0:
@@ -105,15 +110,6 @@ class Descent:
             else:
                 length = low - at_low * (high - low) / (at_high - at_low)
         return low, lowest
-
-    def _at(self, length: float, move: Floats, along: Floats) -> tuple[Response, float]:
-        """What samples say there, and the slope of Ψ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            response = self.samples.respond(self.response.z, along, length)
-            penalty = self.shape.slope(self.w + length * move, move)
-            pulled = float(np.sum(self.pull * move))
-            total = response.slope + self.problem.lam * (penalty - pulled)
-        return response, total if total == total else np.inf
 
     def among(self, near: Any) -> Descent:
         """The same on some of the samples, the slopes of all others being what they are."""
