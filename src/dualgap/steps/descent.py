@@ -72,6 +72,15 @@ class Descent:
         fall = float(np.sum(self.u * move)) - self.shape.slope(self.w, move)
         return self.problem.lam * fall
 
+    def imbalance(self) -> float:
+        """What the gap owes to the difference of w from the coefficients of the dual point, where
+        the penalty is smooth."""
+        l2 = self.shape.l2
+        if self.shape.kinked or not (l2 > 0.0).all():
+            return 0.0
+        away = self.u - l2 * self.w
+        return 0.5 * self.problem.lam * float(np.sum(away * away / l2))
+
     def go(self, goal: Floats) -> float:
         """Towards the goal, as far as that leads down."""
         self.left = self._slope(goal)
