@@ -31,12 +31,20 @@ class Descent:
     """A point w, what samples say to it, and the way down."""
 
     def __init__(
-        self, problem: Problem, samples: Samples, shape: Shape, w: Floats, pull: Any = 0.0
+        self,
+        problem: Problem,
+        samples: Samples,
+        shape: Shape,
+        w: Floats,
+        pull: Any = 0.0,
+        size: Floats | None = None,
     ) -> None:
+        """``size`` has the mean squares of features, if these are to be those of other samples."""
         self.problem, self.samples, self.shape = problem, samples, shape
         self.w, self.pull = w, pull
-        self.left, self.damping = np.inf, _FIRST_DAMPING
-        self.size = np.repeat(problem.column_squares / problem.n, problem.width)
+        flat = samples.q > 0.0 or shape.kinked
+        self.left, self.damping = np.inf, _FIRST_DAMPING if flat else _LEAST_DAMPING
+        self.size = np.repeat(problem.mean_squares(), problem.width) if size is None else size
         self.answer(samples.respond(problem.decision(w)))
 
     def answer(self, response: Response) -> None:
@@ -126,6 +134,5 @@ class Descent:
         rest = self.problem.c * self.response.b
         rest[near] = 0.0
         pull = self.pull + self.problem.summed(rest, 1) / self.problem.lam
-        some = Descent(problem, self.samples.among(problem, near), self.shape, self.w, pull)
-        some.size = self.size
-        return some
+        samples = self.samples.among(problem, near)
+        return Descent(problem, samples, self.shape, self.w, pull, self.size)
