@@ -79,7 +79,7 @@ def _why_newton(problem: Problem, tol: float, neither: bool) -> str | None:
         return "neither samples nor features can be the coordinates"
     if is_coupled(problem):
         return "lam is small for data of this size"
-    if _newton_passes(problem) <= _cheap(problem, tol):
+    if problem.width == 1 and _newton_passes(problem) <= _cheap(problem, tol):
         return "many samples for each"
     return None
 
