@@ -179,9 +179,8 @@ class NewtonRun(FullPassRun):
         rounding = EPS * float(np.sum(np.sqrt(self.at.size) * np.abs(self.at.w)))
         factor = 1.0 if self.steps > _MANY else _NARROWER
         # Rounding errors of z, divided by the width, are those of b.
-        self.samples.narrow(
-            self.at.response.b, factor, rounding * self.problem.scale / self.negligible
-        )
+        least = _NEGLIGIBLE * rounding * self.problem.scale / self.negligible
+        self.samples.narrow(self.at.response.b, factor, least)
         self.steps = 0
         self.at.answer(self.samples.respond(self.at.response.z))
         return True
