@@ -312,7 +312,10 @@ def test_pickles_say_which_format_they_have():
 def test_a_callback_sees_and_stops():
     seen = []
     model = dg.Lasso(
-        0.01, tol=1e-12, callback=lambda snapshot: seen.append(snapshot.gap) or len(seen) > 2
+        0.01,
+        tol=1e-12,
+        method="cd-gap-decay",
+        callback=lambda snapshot: seen.append(snapshot.gap) or len(seen) > 2,
     )
     model.fit(X, Y)
     assert len(seen) == 3
