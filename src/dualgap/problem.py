@@ -65,6 +65,14 @@ class FeatureFacts(NamedTuple):
         """Which features have no penalty: their g_j* is finite at 0 alone."""
         return (self.low == 0.0) & (self.high == 0.0)
 
+    def repeated(self, size: int) -> FeatureFacts:
+        """Those of one coefficient for so many; what no kernel reads takes no memory."""
+        every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in self))
+        every = every._replace(origin=every.origin.copy())
+        if np.isfinite(self.low).any() or np.isfinite(self.high).any():
+            every = every._replace(low=every.low.copy(), high=every.high.copy())
+        return every
+
 
 class Problem(DesignMatrix):
     """A linear model to fit: data, loss, penalty and its strength.
@@ -226,15 +234,20 @@ class Problem(DesignMatrix):
     @cached_property
     def features(self) -> FeatureFacts:
         """What the penalty says of each coefficient."""
-        facts = FeatureFacts(*np.empty((5, self.coef_size)))
+        size = self.coef_size
+        facts = FeatureFacts(*np.empty((5, 1 if self._treats_all_alike else size)))
         terms.feature_facts(self.penalty, *facts)
-        return facts
+        return facts.repeated(size) if self._treats_all_alike else facts
+
+    @property
+    def _treats_all_alike(self) -> bool:
+        return type(self.penalty) in (L1, L2, ElasticNet)
 
     @property
     def _kinds(self) -> FeatureFacts:
         """The same, of one coefficient only if the penalty treats all alike."""
-        alike = type(self.penalty) in (L1, L2, ElasticNet)
-        return FeatureFacts(*(fact[:1] for fact in self.features)) if alike else self.features
+        facts = self.features
+        return FeatureFacts(*(fact[:1] for fact in facts)) if self._treats_all_alike else facts
 
     @cached_property
     def free_places(self) -> Any:
