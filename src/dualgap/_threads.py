@@ -48,7 +48,7 @@ def together(action: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> li
     The caller works as well, and waits for nobody who has not begun: if all threads are busy with
     the passes of other callers, it does everything by itself.
     """
-    lanes = min(count(), len(calls))
+    lanes = min(count(), len(calls)) if len(calls) > 1 else 1
     if lanes < 2:
         return [action(*call) for call in calls]
     results: list[Any] = [None] * len(calls)

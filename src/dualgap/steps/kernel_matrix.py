@@ -19,7 +19,7 @@ from dualgap._validate import Floats
 from dualgap.certificate import Pair
 from dualgap.linalg import storage
 from dualgap.linalg.blas import one_thread
-from dualgap.losses import Squared
+from dualgap.losses.squared import Squared
 from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.steps.full_pass import FullPassRun
@@ -78,4 +78,4 @@ class KernelRun(FullPassRun):
         left = problem.y - pair.z - problem.loss.gamma * pair.a
         found = scipy.linalg.cho_solve(self.factor, self.roots * left, check_finite=False)
         heavy = self.roots > 0.0  # samples without weight are settled from the start
-        return np.divide(found, self.roots, out=np.zeros(self.size), where=heavy)
+        return np.asarray(np.divide(found, self.roots, out=np.zeros(self.size), where=heavy))

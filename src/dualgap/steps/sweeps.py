@@ -6,10 +6,11 @@ al. 2008); what is looked at is the mean of the later sweeps: there the objectiv
 size of a residue, not with its square, and the residues of sweeps cancel out. For other losses they
 are the samples with the largest parts of the gap, then also those with a tenth of it, and so on,
 until as many updates are made as there are samples: what ``GapPerEpoch(m=10)`` draws, without
-drawing (Perekrestenko et al. 2017; Csiba et al. 2015). If there are few samples, each round makes as
-many sweeps over the unresolved ones as the target seems to take. Where the dual objective is quadratic on a
-face (``face.py``), a round begins with conjugate gradients on it, unless they lately gained less
-for their cost than sweeps did. Ridge regression on few samples is one system (``kernel_matrix.py``).
+drawing (Perekrestenko et al. 2017; Csiba et al. 2015). If there are few samples, each round makes
+as many sweeps over the unresolved ones as the target seems to take. Where the dual objective is
+quadratic on a face (``face.py``), a round begins with conjugate gradients on it, unless they lately
+gained less for their cost than sweeps did. Ridge regression on few samples is one system
+(``kernel_matrix.py``).
 """
 
 from __future__ import annotations
