@@ -9,7 +9,9 @@ import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
+from dualgap.penalties.shape import Shape
 from dualgap.steps.envelope import Samples
+from dualgap.steps.quadratic import minimum, solved
 
 rng = np.random.default_rng(0)
 
@@ -142,3 +144,92 @@ def test_whatever_the_scales(loss):
         other = dg.certify(problem, coef, solution.dual * 0.99, solution.intercept)
         assert other.dual <= solution.certificate.primal
         assert other.gap >= (other.primal - solution.certificate.primal) * (1.0 - 1e-12)
+
+
+def reference_minimum(hessian, gradient, w, lam, shape):
+    """By coordinate steps, very many of them."""
+    p = np.clip(w, shape.low, shape.high)
+    for _ in range(20_000):
+        for j in range(len(p)):
+            q = hessian[j, j] + lam * shape.l2[j]
+            g = gradient[j] + hessian[j] @ (p - w)
+            at = hessian[j, j] * p[j] - g
+            t = lam * shape.l1[j]
+            p[j] = np.clip((max(at - t, 0.0) + min(at + t, 0.0)) / q, shape.low[j], shape.high[j])
+    return p
+
+
+@pytest.mark.parametrize("kinked", [False, True])
+def test_minima_of_models(kinked):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        half = rng.standard_normal((9, 6)) * 10.0 ** rng.uniform(-1.0, 1.0, 6)
+        hessian, gradient, w = half.T @ half, 5.0 * rng.standard_normal(6), rng.standard_normal(6)
+        shape = Shape(np.zeros(6), np.ones(6), np.full(6, -np.inf), np.full(6, np.inf))
+        if kinked:
+            shape = Shape(
+                np.array([2.0, 2.0, 0.0, 0.0, 1.0, 0.0]),
+                np.array([0.0, 1.0, 0.0, 1.0, 0.5, 0.0]),
+                np.array([-np.inf, -np.inf, 0.0, -0.1, -np.inf, -np.inf]),
+                np.array([np.inf, np.inf, np.inf, 0.1, np.inf, np.inf]),
+            )
+            w = np.clip(w, shape.low, shape.high)
+        found = minimum(hessian, gradient, w, 0.7, shape)
+        expected = reference_minimum(hessian, gradient, w, 0.7, shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+        assert ((found == 0.0) == (np.abs(expected) < 1e-12)).all()
+
+
+def test_a_system_that_is_singular_is_solved_all_the_same():
+    hessian = np.ones((3, 3))
+    found = solved(hessian, np.ones(3), np.ones(3))
+    np.testing.assert_allclose(hessian @ found, np.ones(3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tall_data_start_from_a_sample_and_go_on_near_the_kinks(weighted, monkeypatch):
+    """Both save passes, and neither may change the optimum."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((6000, 4))
+    y = np.where(X @ [1.0, -1.0, 0.5, 0.0] + rng.standard_normal(6000) > 0.0, 1, -1)
+    weights = rng.random(6000) if weighted else None
+    problem = dg.Problem(X, y, "hinge", "l2", 1e-4, weights)
+    sampled, near = [], []
+    record(monkeypatch, "sampled", sampled)
+    record(monkeypatch, "on_samples", near)
+    fast = dg.solve(problem, "newton", tol=1e-7)
+    assert sampled
+    assert len(near) > len(sampled)  # which are among them
+    monkeypatch.setattr("dualgap.steps.newton._LEAST", 10_000)
+    plain = dg.solve(problem, "newton", tol=1e-7)
+    assert fast.converged
+    assert plain.converged
+    assert fast.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-7)
+    np.testing.assert_allclose(fast.coef, plain.coef, atol=1e-3)
+
+
+def record(monkeypatch, name, calls):
+    """Note each call of a method of problems."""
+    usual = getattr(dg.Problem, name)
+
+    def noted(problem, places):
+        calls.append(places)
+        return usual(problem, places)
+
+    monkeypatch.setattr(dg.Problem, name, noted)
+
+
+def test_some_samples_keep_their_terms():
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    problem = dg.Problem(sp.csr_array(X), y, lam=0.3, sample_weight=rng.random(30))
+    places = np.array([2, 3, 11, 29])
+    w, a = rng.standard_normal(3), rng.standard_normal(30)
+    some = problem.on_samples(places)
+    np.testing.assert_allclose(some.decision(w), (X @ w)[places])
+    np.testing.assert_allclose(
+        some.average(a[places]), X[places].T @ (problem.c[places] * a[places]) / 0.3
+    )
+    part = problem.sampled(places)
+    assert part.c.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(part.c / part.c[0], problem.c[places] / problem.c[places[0]])
+    np.testing.assert_allclose(problem.mean_squares(), problem.c @ X**2)

@@ -24,9 +24,9 @@ from dualgap.steps.choice import (
 
 # A Newton step may cost so many multiplications and so large a system; both take about a second.
 _PRODUCTS, _SYSTEM = 2e9, 2000
-# In passes over the data: a Newton step at which coordinate steps are no faster, and the same for
-# losses with kinks to a tol that takes these long.
-_CHEAP, _CHEAP_LATER, _TIGHT = 15.0, 100.0, 3e-6
+# In passes over the data: a Newton step at which coordinate steps are no faster; for losses made of
+# quadratic pieces, which take few steps; and for kinks, if they have to be resolved to a small tol.
+_CHEAP, _CHEAP_PIECES, _CHEAP_KINKS, _TIGHT = 15.0, 40.0, 100.0, 3e-6
 _TALL = 1000  # samples for each feature from which a sample of them tells nearly all
 
 
@@ -79,10 +79,16 @@ def _why_newton(problem: Problem, tol: float, neither: bool) -> str | None:
         return "neither samples nor features can be the coordinates"
     if is_coupled(problem):
         return "lam is small for data of this size"
-    long = tol <= _TIGHT and not problem.loss.differentiable
-    if _newton_passes(problem) <= (_CHEAP_LATER if long else _CHEAP):
+    if problem.width == 1 and _newton_passes(problem) <= _cheap(problem, tol):
         return "many samples for each"
     return None
+
+
+def _cheap(problem: Problem, tol: float) -> float:
+    """How many passes a Newton step may cost if coordinate steps are an alternative."""
+    if not problem.loss.differentiable:
+        return _CHEAP_KINKS if tol <= _TIGHT else _CHEAP
+    return _CHEAP_PIECES if hasattr(problem.loss, "face") else _CHEAP
 
 
 def _newton_passes(problem: Problem) -> float:

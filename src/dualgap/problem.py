@@ -25,7 +25,7 @@ from dualgap._validate import (
     with_rules,
 )
 from dualgap.design_matrix import DesignMatrix
-from dualgap.linalg import storage
+from dualgap.linalg import products, storage
 from dualgap.null_model import best_constant, null_objective
 from dualgap.penalties import L1, L2, ElasticNet
 from dualgap.penalties._check import check_penalty
@@ -286,6 +286,16 @@ class Problem(DesignMatrix):
     def origin_value(self) -> float:
         """λ g of the coefficients that the penalty alone would choose."""
         return self.penalty_value(self.features.origin)
+
+    def mean_squares(self) -> Floats:
+        """Σ_i c_i x_ij² for each feature."""
+        if self.c.min() == self.c.max():
+            return np.asarray(self.c[0] * self.column_squares)
+        out = np.empty(self.d)
+        squares = products.scattered_squares if self.by_rows else products.weighted_squares
+        squares(self._stored, self.c, out[: self.p])
+        out[self.p :] = self.constant**2 * np.sum(self.c)
+        return out
 
     @property
     def smoothness(self) -> Floats:

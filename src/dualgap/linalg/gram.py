@@ -37,8 +37,9 @@ def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
         _add_sparse,
         [(parts.part(rows, lines), weights[lines], out) for lines, out in zip(ranges, totals)],
     )
-    total = totals.sum(axis=0)
-    total += np.tril(total, -1).T
+    lower = totals[0] if len(totals) == 1 else totals.sum(axis=0)
+    total = lower + lower.T
+    np.fill_diagonal(total, np.diag(lower))
     return np.asarray(total)
 
 

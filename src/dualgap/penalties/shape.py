@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
@@ -36,6 +37,13 @@ class Shape(NamedTuple):
         """Of Σ g_j at w, along a move."""
         ahead = np.where(w != 0.0, np.sign(w), np.sign(towards))
         return float(np.sum((self.l1 * ahead + self.l2 * w) * towards))
+
+    def slopes(self, w: Floats, move: Floats) -> Callable[[float], float]:
+        """The slope along a move as a function of the length."""
+        if self.kinked:
+            return lambda length: self.slope(w + length * move, move)
+        first, bend = self.slope(w, move), float(np.sum(self.l2 * move * move))
+        return lambda length: first + length * bend
 
 
 def shape_of(penalty: Any, d: int) -> Shape | None:

@@ -31,12 +31,20 @@ class Descent:
     """A point w, what samples say to it, and the way down."""
 
     def __init__(
-        self, problem: Problem, samples: Samples, shape: Shape, w: Floats, pull: Any = 0.0
+        self,
+        problem: Problem,
+        samples: Samples,
+        shape: Shape,
+        w: Floats,
+        pull: Any = 0.0,
+        size: Floats | None = None,
     ) -> None:
+        """``size`` has the mean squares of features, if these are to be those of other samples."""
         self.problem, self.samples, self.shape = problem, samples, shape
         self.w, self.pull = w, pull
-        self.left, self.damping = np.inf, _FIRST_DAMPING
-        self.size = np.repeat(problem.column_squares / problem.n, problem.width)
+        flat = samples.q > 0.0 or shape.kinked
+        self.left, self.damping = np.inf, _FIRST_DAMPING if flat else _LEAST_DAMPING
+        self.size = np.repeat(problem.mean_squares(), problem.width) if size is None else size
         self.answer(samples.respond(problem.decision(w)))
 
     def answer(self, response: Response) -> None:
@@ -62,7 +70,8 @@ class Descent:
         """The minimum of the model: with some curvature everywhere, for there may be none."""
         lam, loss = self.problem.lam, self.problem.loss
         cap = 1.0 / (loss.gamma + self.samples.q or 1.0)
-        damped = hessian + np.diag(self.damping * cap * self.size)
+        damped = hessian.copy()
+        np.fill_diagonal(damped, np.diag(hessian) + self.damping * cap * self.size)
         return minimum(damped, -lam * self.u, self.w, lam, self.shape)
 
     def _slope(self, goal: Floats) -> float:
@@ -71,11 +80,21 @@ class Descent:
         fall = float(np.sum(self.u * move)) - self.shape.slope(self.w, move)
         return self.problem.lam * fall
 
+    def imbalance(self) -> float:
+        """What the gap owes to the difference of w from the coefficients of the dual point, where
+        the penalty is smooth."""
+        l2 = self.shape.l2
+        if self.shape.kinked or not (l2 > 0.0).all():
+            return 0.0
+        away = self.u - l2 * self.w
+        return 0.5 * self.problem.lam * float(np.sum(away * away / l2))
+
     def go(self, goal: Floats) -> float:
         """Towards the goal, as far as that leads down."""
         self.left = self._slope(goal)
         move = goal - self.w
-        length, response = self._search(move) if self.left > 0.0 else (0.0, self.response)
+        with np.errstate(over="ignore", invalid="ignore"):
+            length, response = self._search(move) if self.left > 0.0 else (0.0, self.response)
         if length > 0.0 and move.any():
             self.w = goal if length == 1.0 else self.w + length * move
             self.answer(response)
@@ -84,12 +103,15 @@ class Descent:
 
     def _search(self, move: Floats) -> tuple[float, Response]:
         """Where the slope along the move has become small: Ψ is convex, so it has fallen."""
-        along = self.problem.decision(move)
+        along, slopes = self.problem.decision(move), self.shape.slopes(self.w, move)
+        pulled = float(np.sum(self.pull * move))
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.left, np.inf
         lowest = self.response
         for trial in range(_TRIALS):
-            response, slope = self._at(length, move, along)
+            response = self.samples.respond(self.response.z, along, length)
+            slope = response.slope + self.problem.lam * (slopes(length) - pulled)
+            slope = slope if slope == slope else np.inf
             if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
                 return length, response
             if slope < 0.0:
@@ -106,21 +128,11 @@ class Descent:
                 length = low - at_low * (high - low) / (at_high - at_low)
         return low, lowest
 
-    def _at(self, length: float, move: Floats, along: Floats) -> tuple[Response, float]:
-        """What samples say there, and the slope of Ψ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            response = self.samples.respond(self.response.z, along, length)
-            penalty = self.shape.slope(self.w + length * move, move)
-            pulled = float(np.sum(self.pull * move))
-            total = response.slope + self.problem.lam * (penalty - pulled)
-        return response, total if total == total else np.inf
-
     def among(self, near: Any) -> Descent:
         """The same on some of the samples, the slopes of all others being what they are."""
         problem = self.problem.on_samples(near)
         rest = self.problem.c * self.response.b
         rest[near] = 0.0
         pull = self.pull + self.problem.summed(rest, 1) / self.problem.lam
-        some = Descent(problem, self.samples.among(problem, near), self.shape, self.w, pull)
-        some.size = self.size
-        return some
+        samples = self.samples.among(problem, near)
+        return Descent(problem, samples, self.shape, self.w, pull, self.size)

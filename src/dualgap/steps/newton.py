@@ -145,7 +145,7 @@ class NewtonRun(FullPassRun):
         for _ in range(_INNER):
             length = inner.step()
             self.steps += 1
-            if length == 0.0 or inner.left <= self._enough(inner.samples.shift(inner.response.b)):
+            if length == 0.0 or self._is_solved(inner, inner.samples.shift(inner.response.b)):
                 break
         length = self.at.go(inner.w)
         self.reach *= 1.0 if length > _SHORTER else _FURTHER
@@ -153,9 +153,13 @@ class NewtonRun(FullPassRun):
             self.at.left = inner.left
         return length
 
-    def _enough(self, moved: float) -> float:
-        """What a stage may leave, its multipliers having moved so far."""
-        return max(_INEXACT * moved, self.negligible)
+    def _is_solved(self, at: Descent, moved: float) -> bool:
+        """Whether a stage is solved well enough, its multipliers having moved so far."""
+        if not at.left <= max(_INEXACT * moved, self.negligible):
+            return False
+        # The dual point is good only if its own coefficients are close, too: where λ is small that
+        # takes a better solution, which is a step or two away.
+        return at.imbalance() <= max(moved, self.negligible) or at.left <= EPS * self.problem.scale
 
     def _is_exhausted(self, moved: float) -> bool:
         """Whether all is done that rounding errors allow, the multipliers having moved so far."""
@@ -170,7 +174,7 @@ class NewtonRun(FullPassRun):
         moved = self.samples.shift(self.at.response.b)
         if self.samples.q == 0.0 or not np.isfinite(moved) or self._is_exhausted(moved):
             return False
-        if not self.at.left <= self._enough(moved):
+        if not self._is_solved(self.at, moved):
             return False
         rounding = EPS * float(np.sum(np.sqrt(self.at.size) * np.abs(self.at.w)))
         factor = 1.0 if self.steps > _MANY else _NARROWER

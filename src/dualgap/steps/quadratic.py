@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg import lapack
 
 from dualgap._compile import kernel
 from dualgap._validate import Floats
@@ -106,17 +106,15 @@ def _room(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> flo
 def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float = _TINY) -> Floats:
     """matrix⁻¹ right with this diagonal, in units in which it is 1; ``more`` is added to it, or yet
     more where it takes that to be positive. Nothing at all where numbers have overflowed."""
-    if not np.isfinite(matrix).all() or not np.isfinite(right).all():
-        return np.zeros(len(right))
     size = np.sqrt(diagonal)
     size[size == 0.0] = 1.0
-    scaled = matrix / np.outer(size, size)
-    places = np.diag_indices_from(scaled)
+    scaled = matrix / size
+    scaled /= size[:, None]
+    if not np.isfinite(np.sum(scaled)) or not np.isfinite(right).all():
+        return np.zeros(len(right))
     while True:
-        scaled[places] = 1.0 + more
-        try:
-            factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            more *= 100.0
-        else:
-            return np.asarray(scipy.linalg.cho_solve(factor, right / size) / size)
+        np.fill_diagonal(scaled, 1.0 + more)
+        factor, failed = lapack.dpotrf(scaled, lower=1)
+        if not failed:
+            return np.asarray(lapack.dpotrs(factor, right / size, lower=1)[0] / size)
+        more *= 100.0
