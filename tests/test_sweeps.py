@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.solution import Status
+from dualgap.steps import sweeps
 from dualgap.steps.face import ascend
 from dualgap.steps.views import DualView
 
@@ -153,3 +154,31 @@ def test_what_it_lacks_is_said_in_words():
         dg.solve(dg.Problem(X, y, "hinge", lam=0.01, intercept=True), "sweeps")
     with pytest.raises(ValueError, match="passes over all samples"):
         dg.solve(dg.Problem(X, y, "hinge", lam=0.01), "sweeps", sampling="uniform")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("lam", [1e-1, 1e-9])
+def test_ridge_on_few_samples_is_one_system(order, lam):
+    n, d, gamma, constant = 12, 30, 0.7, 2.0
+    X = np.asarray(rng.standard_normal((n, d)), order=order)
+    y, weights = rng.standard_normal(n), rng.integers(0, 3, n).astype(float)
+    problem = dg.Problem(
+        X, y, losses.Squared(gamma), "l2", lam, weights, "penalised", intercept_scaling=constant
+    )
+    solution = dg.solve(problem, "sweeps", tol=1e-10)
+    wide = np.column_stack([X, np.full(n, constant)])
+    scaled = wide.T * (weights / weights.sum() / gamma)
+    expected = np.linalg.solve(scaled @ wide + lam * np.eye(d + 1), scaled @ y)
+    assert solution.status is Status.CONVERGED
+    assert solution.history.gap.shape[0] <= 4
+    found = wide @ np.append(solution.coef, solution.intercept / constant)
+    heavy = weights > 0.0
+    np.testing.assert_allclose(found[heavy], (wide @ expected)[heavy], atol=1e-4)
+
+
+@pytest.mark.parametrize("few", [0, 2000])
+def test_rounds_of_few_and_of_many_samples_reach_the_same_optimum(few, monkeypatch):
+    monkeypatch.setattr(sweeps, "_FEW", few)
+    X, y = wide()
+    found = dg.solve(dg.Problem(X, y, "squared-hinge", lam=0.1 / len(y)), "sweeps", tol=1e-9)
+    assert found.status is Status.CONVERGED

@@ -51,7 +51,7 @@ def _why_sets(problem: Problem) -> str | None:
     """Why most features can be left alone most of the time."""
     if METHODS["working-set"].refusal(problem) is not None:
         return None
-    shape = shape_of(problem.penalty, problem.coef_size)
+    shape = shape_of(problem.penalty, 1)  # plain ones are alike for all features
     if shape is None or not shape.kinked:
         return None
     tall = problem.n >= _TALL * problem.d and not problem.loss.quadratic

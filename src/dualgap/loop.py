@@ -15,6 +15,7 @@ from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.intercept import split
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
+from dualgap.samplings.full import Full
 from dualgap.solution import History, Status
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
@@ -75,6 +76,7 @@ class Loop:
         )
         self.proof: tuple[Certificate, Floats] | None = None
         self.weights: Floats | None = None
+        self.drawn: Sets | None = None
         self.started = time.perf_counter()
         self.pair, self.certificate = self._look()
         self._record()
@@ -208,9 +210,10 @@ class Loop:
         if not self.weights.any():
             self._give_up()
             return
-        drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
+        if self.drawn is None or type(self.sampling) is not Full:  # which draws the same again
+            self.drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
-        for sets in drawn.parts(block):
+        for sets in self.drawn.parts(block):
             self._advance(sets)
             if self._out_of_time():
                 break

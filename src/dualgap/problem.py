@@ -27,6 +27,7 @@ from dualgap._validate import (
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg import products, storage
 from dualgap.null_model import best_constant, null_objective
+from dualgap.penalties import L1, L2, ElasticNet
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
@@ -63,6 +64,14 @@ class FeatureFacts(NamedTuple):
     def free(self) -> Any:
         """Which features have no penalty: their g_j* is finite at 0 alone."""
         return (self.low == 0.0) & (self.high == 0.0)
+
+    def repeated(self, size: int) -> FeatureFacts:
+        """Those of one coefficient for so many; what no kernel reads takes no memory."""
+        every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in self))
+        every = every._replace(origin=every.origin.copy())
+        if np.isfinite(self.low).any() or np.isfinite(self.high).any():
+            every = every._replace(low=every.low.copy(), high=every.high.copy())
+        return every
 
 
 class Problem(DesignMatrix):
@@ -110,7 +119,8 @@ class Problem(DesignMatrix):
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
         self._refuse_tiny_lam()
-        if ((self.features.low == 0.0) != (self.features.high == 0.0)).any():
+        low, high = self._kinds.low, self._kinds.high
+        if ((low == 0.0) != (high == 0.0)).any():
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
                 "give it a small weight or a second bound"
@@ -224,24 +234,36 @@ class Problem(DesignMatrix):
     @cached_property
     def features(self) -> FeatureFacts:
         """What the penalty says of each coefficient."""
-        facts = FeatureFacts(*np.empty((5, self.coef_size)))
+        size = self.coef_size
+        facts = FeatureFacts(*np.empty((5, 1 if self._treats_all_alike else size)))
         terms.feature_facts(self.penalty, *facts)
-        return facts
+        return facts.repeated(size) if self._treats_all_alike else facts
+
+    @property
+    def _treats_all_alike(self) -> bool:
+        return type(self.penalty) in (L1, L2, ElasticNet)
+
+    @property
+    def _kinds(self) -> FeatureFacts:
+        """The same, of one coefficient only if the penalty treats all alike."""
+        facts = self.features
+        return FeatureFacts(*(fact[:1] for fact in facts)) if self._treats_all_alike else facts
 
     @cached_property
     def free_places(self) -> Any:
         """The coefficients without a penalty."""
-        return np.flatnonzero(self.features.free)
+        return np.flatnonzero(self._kinds.free)
 
     @cached_property
     def least_strength(self) -> float:
         """The smallest μ_j."""
-        return float(self.features.strength.min())
+        return float(self._kinds.strength.min())
 
     @cached_property
     def strength_range(self) -> tuple[float, float] | None:
         """The smallest and the largest μ_j that is finite; None if there is none."""
-        finite = self.features.strength[np.isfinite(self.features.strength)]
+        strength = self._kinds.strength
+        finite = strength[np.isfinite(strength)]
         return (float(finite.min()), float(finite.max())) if finite.size else None
 
     @cached_property
@@ -252,7 +274,7 @@ class Problem(DesignMatrix):
     @cached_property
     def has_bounded_conj(self) -> bool:
         """Whether some g_j* of a feature with a penalty is not finite everywhere."""
-        low, high = self.features.low, self.features.high
+        low, high = self._kinds.low, self._kinds.high
         return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
 
     @cached_property

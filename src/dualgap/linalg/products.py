@@ -149,7 +149,8 @@ def measure(matrix: Any) -> tuple[float, Floats, Floats]:
     sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
     calls = [(part(matrix, s), *own[:, s], of_part) for s, of_part in zip(lines, sums)]
     largest = _threads.together(_measure, calls)
-    return float(np.max(largest)), own, np.ascontiguousarray(np.sum(sums, axis=0).T)
+    other = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
+    return float(np.max(largest)), own, np.ascontiguousarray(other.T)
 
 
 @kernel

@@ -90,15 +90,17 @@ class GramModel:
             larger = np.empty((size + size // 4, size + size // 4))
             larger[:known, :known] = self.gram[:known, :known]
             self.gram = larger
+        self.known = set_
+        if known == size:
+            return
         if self.dense:
             columns = np.asarray(self.matrix.data[set_], dtype=np.float64)
             new = (columns[known:] * self.h) @ columns.T
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
-        elif known < size:
+        else:
             # A block of rows whose entries fit into a cache.
             entries = float(self.problem.column_counts[set_].sum())
             rows = max(int(_BLOCK * self.problem.n / max(entries, 1.0)), _LEAST_ROWS)
             rows = min(rows, self.problem.n)
             gram_kernels.weighted_gram(self.matrix, set_, self.h, known, rows, self.gram)
-        self.known = set_

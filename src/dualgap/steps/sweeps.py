@@ -6,9 +6,11 @@ al. 2008); what is looked at is the mean of the later sweeps: there the objectiv
 size of a residue, not with its square, and the residues of sweeps cancel out. For other losses they
 are the samples with the largest parts of the gap, then also those with a tenth of it, and so on,
 until as many updates are made as there are samples: what ``GapPerEpoch(m=10)`` draws, without
-drawing (Perekrestenko et al. 2017; Csiba et al. 2015). Where the dual objective is quadratic on a
-face (``face.py``), a round begins with conjugate gradients on it, unless they lately gained less
-for their cost than sweeps did.
+drawing (Perekrestenko et al. 2017; Csiba et al. 2015). If there are few samples, each round makes
+as many sweeps over the unresolved ones as the target seems to take. Where the dual objective is
+quadratic on a face (``face.py``), a round begins with conjugate gradients on it, unless they lately
+gained less for their cost than sweeps did. Ridge regression on few samples is one system
+(``kernel_matrix.py``).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
 from dualgap.steps.epoch import epoch
 from dualgap.steps.face import ascend, has_faces
 from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.kernel_matrix import KernelRun, has_few_samples
 from dualgap.steps.looks import sample_residues
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
@@ -36,6 +39,8 @@ from dualgap.steps.views import DualView
 _UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
 _SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
+_FEW = 2000  # samples up to which a look costs more than the sweeps that it saves
+_FIRST_SWEEPS, _MOST_SWEEPS = 4, 6  # of a round, for so few
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
 _FIRST = 2  # rounds before the first step on the face
 _LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
@@ -51,10 +56,14 @@ class Sweeps(FullPass):
         return lacks_for_scalars(problem) or lacks_for_dual(problem)
 
     def describe(self, problem: Problem) -> str:
+        if has_few_samples(problem):
+            return "the kernel matrix of few samples (dual view)"
         also = " and conjugate gradients on faces" if has_faces(problem) else ""
         return f"sweeps over unresolved samples{also} (dual view)"
 
-    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> SweepsRun:
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> FullPassRun:
+        if has_few_samples(problem):
+            return KernelRun(problem, warm)
         return SweepsRun(problem, warm, setting)
 
 
@@ -66,6 +75,8 @@ class SweepsRun(FullPassRun):
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
         self.kinked = problem.loss.gamma == 0.0
+        self.few = problem.n <= _FEW
+        self.target, self.gap, self.planned = setting.target, np.inf, _FIRST_SWEEPS
         self.weights = (self.view.q > 0.0).astype(np.float64)  # 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
@@ -108,7 +119,9 @@ class SweepsRun(FullPassRun):
 
     def _rounds(self) -> Iterator[Any]:
         """The samples of each sweep of a round, in random order."""
-        return self._of_kinks() if self.kinked else self._of_levels()
+        if self.kinked:
+            return self._of_kinks()
+        return self._of_all() if self.few else self._of_levels()
 
     def _of_kinks(self) -> Iterator[Any]:
         """All that is unresolved, then what still moves."""
@@ -120,6 +133,12 @@ class SweepsRun(FullPassRun):
             left = left[self.view.x[left] != before]
             if not len(left) or self.swept + len(left) > _UPDATES * self.size:
                 break
+
+    def _of_all(self) -> Iterator[Any]:
+        """All that is unresolved, as often as planned."""
+        left = np.flatnonzero(self.weights > 0.0)
+        for _ in range(self.planned):
+            yield self.rng.permutation(left)
 
     def _of_levels(self) -> Iterator[Any]:
         """What has the largest parts of the gap, then also what has a tenth of it, and so on."""
@@ -141,7 +160,15 @@ class SweepsRun(FullPassRun):
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
+        self._plan(certificate.gap)
         return False
+
+    def _plan(self, gap: float) -> None:
+        """How many sweeps the target takes if the gap falls as fast as in the last round."""
+        last = np.log(self.gap / gap) if 0.0 < gap < self.gap < np.inf else 1.0
+        left = np.log(gap / self.target) if self.target > 0.0 and gap > 0.0 else np.inf
+        self.planned = int(np.clip(np.ceil(self.planned * left / last), 1, _MOST_SWEEPS))
+        self.gap = gap
 
     def refresh(self) -> None:
         self.view.refresh()

@@ -257,8 +257,8 @@ class PrimalView(View):
             problem.least,
             problem.column_squares,
             facts.origin,
-            facts.reach,
-            facts.strength,
+            np.ascontiguousarray(facts.reach),
+            np.ascontiguousarray(facts.strength),
             np.minimum(facts.high, -facts.low),
         )
 
