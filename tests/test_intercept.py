@@ -344,14 +344,14 @@ def test_a_shift_of_the_features_moves_the_intercept_alone():
 def test_warm_starts():
     X, y = data()
     problem = dg.Problem(X, y, "squared", "l2", 0.1, intercept="penalised", intercept_scaling=4.0)
-    first = dg.solve(problem, tol=1e-10)
+    first = dg.solve(problem, "cd-gap-decay", tol=1e-10)
     for start in (
         first,
         (first.coef, first.intercept, first.dual),
         (first.coef, first.intercept, None),
         (first.coef, first.dual),
     ):
-        again = dg.solve(problem, tol=1e-9, max_epochs=0, warm_start=start)
+        again = dg.solve(problem, "cd-gap-decay", tol=1e-9, max_epochs=0, warm_start=start)
         assert again.converged
     plain = dg.Problem(X, y, "squared", "l2", 0.1)
     assert dg.solve(plain).intercept == 0.0

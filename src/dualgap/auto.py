@@ -55,7 +55,7 @@ def _why_sets(problem: Problem) -> str | None:
     if shape is None or not shape.kinked:
         return None
     tall = problem.n >= _TALL * problem.d and not problem.loss.quadratic
-    if tall and _newton_is_affordable(problem):
+    if (tall or len(problem.free_places)) and _newton_is_affordable(problem):
         return None
     return "the penalty holds features at zero or at bounds"
 
