@@ -151,6 +151,8 @@ class Loop:
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
             self._forget()
+            if hasattr(self.run, "shed"):
+                self.run.shed()
             proof, dual = prove(self.problem, *self.best, self.target)
             if proof.gap <= self.target:
                 self.proof = proof, dual

@@ -96,7 +96,8 @@ class SweepsRun(FullPassRun):
             if self.kinked and 2.0 * self.swept >= _UPDATES * self.size:
                 sums.add(self.view.x, self.view.v)
         self.mean = sums.mean
-        self.weights = self.view.q > 0.0  # until the next look
+        if not self.kinked:
+            self.weights = self.view.q > 0.0  # until the next look
         return moved
 
     def _visit(self, order: Any) -> bool:
@@ -136,9 +137,13 @@ class SweepsRun(FullPassRun):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
-            residues = np.empty(self.size)
-            sample_residues(self.view.look, pair.z, self.view.x, residues)
-            self.weights = (residues > 0.0) & (self.view.q > 0.0)
+            self.weights = self.view.q > 0.0
+            look, x = self.view.look, self.view.x
+            for some, _ in terms.pieces(self.size):
+                of_some = look._replace(y=look.y[some], c=look.c[some])
+                residues = np.empty(len(of_some.y))
+                sample_residues(of_some, pair.z[some], x[some], residues)
+                self.weights[some] &= residues > 0.0
         else:
             self.weights = certificate.sample_parts
             if not self.view.q.all():
@@ -147,6 +152,9 @@ class SweepsRun(FullPassRun):
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
         return False
+
+    def shed(self) -> None:
+        self.weights, self.mean = self.view.q > 0.0, None
 
     def refresh(self) -> None:
         self.view.refresh()

@@ -89,6 +89,9 @@ class WorkingSetRun(FullPassRun):
         self.u = problem.average(a)
         return Pair(self.w.copy(), a, self.z, self.u)
 
+    def shed(self) -> None:
+        self.z = np.empty(0)
+
     def refresh(self) -> None:
         """Wipe out the rounding errors that updates of z have added up."""
         self.z = self.problem.decision(self.w)
