@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench bench-full clean
+.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -53,6 +53,9 @@ bench-roofline: $(READY)
 
 bench-scaling: $(READY)
 	$(BIN)/python benchmarks/scaling.py
+
+bench-threads: $(READY)
+	$(BIN)/python benchmarks/threads.py
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

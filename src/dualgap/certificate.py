@@ -162,7 +162,7 @@ def _candidates(problem: Problem, w: Floats, dual: Floats | None, z: Floats) -> 
 def _given(problem: Problem, w: Floats, dual: Floats, z: Floats) -> Pair:
     a = np.empty(problem.dual_size)
     terms.projections(problem.loss, problem.y, dual, a)
-    return Pair(w, a, z, np.empty(0))
+    return Pair(w, dual if np.array_equal(a, dual) else a, z, np.empty(0))
 
 
 def _better(one: _Proof | None, other: _Proof) -> _Proof:

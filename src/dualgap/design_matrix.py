@@ -31,7 +31,7 @@ class DesignMatrix:
         return self.intercept is not False
 
     def _measure(self) -> None:
-        largest, own, other = products.measure(self._stored)
+        largest, own, other, counts = products.measure(self._stored)
         if not np.isfinite(largest):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
         if largest > LARGEST or 0.0 < largest < SMALLEST:
@@ -40,17 +40,38 @@ class DesignMatrix:
                 "float64: rescale X"
             )
         self.largest = max(largest, self.constant)
-        of_rows, of_columns = (own, other) if self.by_rows else (other, own)
-        self.row_squares: Floats = of_rows[0]
-        self.row_counts: Floats = of_rows[1]
-        self.column_squares: Floats = of_columns[0]
-        self.column_counts: Floats = of_columns[1]
+        self.row_squares, self.column_squares = (own, other) if self.by_rows else (other, own)
+        # Numbers of entries, in few bytes; where they are None, the storage knows them.
+        self._row_counts: Any = None if self.by_rows else counts
+        self._column_counts: Any = counts if self.by_rows else None
         if self.has_intercept:
             square = self.constant**2
             self.row_squares += square
-            self.row_counts += 1.0
             self.column_squares = np.append(self.column_squares, self.n * square)
-            self.column_counts = np.append(self.column_counts, self.n)
+            if self._row_counts is not None:
+                self._row_counts += 1
+            if self._column_counts is not None:
+                self._column_counts = np.append(self._column_counts, np.uint32(self.n))
+
+    @property
+    def row_counts(self) -> Floats:
+        """How many entries each sample has; a vector of its own, each time."""
+        if self._row_counts is not None:
+            return np.array(self._row_counts, dtype=np.float64)
+        return storage.counts(self.stored_rows) + float(self.has_intercept)
+
+    @property
+    def column_counts(self) -> Floats:
+        """How many entries each feature has; a vector of its own, each time."""
+        if self._column_counts is not None:
+            return np.array(self._column_counts, dtype=np.float64)
+        counts = storage.counts(storage.columns(self.X))
+        return np.append(counts, float(self.n)) if self.has_intercept else counts
+
+    @cached_property
+    def entries(self) -> float:
+        """The number of all entries."""
+        return float(self.row_counts.sum())
 
     @property
     def by_rows(self) -> bool:

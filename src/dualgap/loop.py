@@ -78,6 +78,8 @@ class Loop:
         self.weights: Floats | None = None
         self.drawn: Sets | None = None
         self.started = time.perf_counter()
+        self.pair: Any  # at the last look, and None once nobody needs it: it takes memory
+        self.certificate: Any
         self.pair, self.certificate = self._look()
         self._record()
 
@@ -150,6 +152,9 @@ class Loop:
         self.progress.show(self.updates / self.run.size, self.gap)
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
+            self._forget()
+            if hasattr(self.run, "shed"):
+                self.run.shed()
             proof, dual = prove(self.problem, *self.best, self.target)
             if proof.gap <= self.target:
                 self.proof = proof, dual
@@ -160,6 +165,8 @@ class Loop:
             self.doubtful = min(self.doubtful, proof.gap)
             self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
             self.run.refresh()
+            self.pair = self.run.pair()
+            self.certificate = evaluate(self.problem, self.pair)
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
         if self._stands_still():
@@ -200,8 +207,26 @@ class Loop:
         self.idle_rounds += 1
         if self.sampling.refresh == "step":
             self._steps()
+        elif getattr(self.run, "takes_all", False):
+            self._all()
         else:
             self._blocks()
+
+    def _all(self) -> None:
+        """An epoch of a run for which nothing has to be drawn."""
+        self._forget()
+        moved, operations, worth = self.run.advance(None)
+        self.updates += worth
+        self.iterations += 1
+        self.operations += operations
+        if moved:
+            self._moved()
+        else:
+            self.idle += self.run.size
+
+    def _forget(self) -> None:
+        """Leave the memory of the last look to others."""
+        self.pair = self.certificate = None
 
     def _blocks(self) -> None:
         """An epoch whose updates are drawn beforehand."""
@@ -210,6 +235,7 @@ class Loop:
         if not self.weights.any():
             self._give_up()
             return
+        self._forget()
         if self.drawn is None or type(self.sampling) is not Full:  # which draws the same again
             self.drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))

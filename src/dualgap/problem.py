@@ -39,7 +39,16 @@ LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LO
 BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
-_OF_DATA = ("rows", "stored_rows", "columns", "even_squares", "floor", "_at_zero", "mean_square")
+_OF_DATA = (
+    "rows",
+    "stored_rows",
+    "columns",
+    "entries",
+    "even_squares",
+    "floor",
+    "_at_zero",
+    "mean_square",
+)
 _OF_PENALTY = (
     "features",
     "free_places",
@@ -168,7 +177,8 @@ class Problem(DesignMatrix):
         other.X = storage.select(self.stored_rows, places)
         other.n = len(places)
         other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
-        other.row_squares, other.row_counts = self.row_squares[places], self.row_counts[places]
+        other.row_squares = self.row_squares[places]
+        other._row_counts, other._column_counts = None, self.column_counts
         return other
 
     def sampled(self, places: Any) -> Problem:

@@ -21,13 +21,13 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
     the bound is to be ``sharp``, which costs the first one a pass, also with columns of norm 1,
     which serves where their sizes differ by powers of ten.
     """
-    counts, blocked = problem.row_counts, problem.by_rows
-    error = np.empty(problem.n)
-    _bound(counts, problem.row_squares, blocked, norm(w), 0.0, error)
+    error: Floats = problem.row_counts
+    blocked = problem.by_rows
+    _bound(problem.row_squares, blocked, norm(w), 0.0, error)
     if sharp:
-        even = np.empty(problem.n)
+        even = problem.row_counts
         columns = np.repeat(problem.column_sizes, problem.width)
-        _bound(counts, problem.even_squares, blocked, norm(columns * w), 0.0, even)
+        _bound(problem.even_squares, blocked, norm(columns * w), 0.0, even)
         np.fmin(error, even, out=error)
     return error
 
@@ -48,12 +48,11 @@ def _for_each_class(problem: Any, a: Floats, counts: Floats, blocked: bool, more
     sizes = np.empty(problem.width)
     _norms(problem.c, a, sizes)
     sizes /= problem.lam
-    error = np.empty(problem.d)
     if problem.width == 1:
-        _bound(counts, problem.column_squares, blocked, sizes[0], more, error)
-        return error
-    _bound(counts, problem.column_squares, blocked, 1.0, more, error)
-    return np.outer(error, sizes).ravel()
+        _bound(problem.column_squares, blocked, sizes[0], more, counts)
+        return counts
+    _bound(problem.column_squares, blocked, 1.0, more, counts)
+    return np.outer(counts, sizes).ravel()
 
 
 @kernel
@@ -68,10 +67,11 @@ def _norms(c: Any, a: Any, out: Any) -> None:
 
 
 @kernel
-def _bound(counts: Any, squares: Any, blocked: bool, size: float, more: float, out: Any) -> None:
-    """Bounds on the errors of sums of so many products of vectors of known norms."""
+def _bound(squares: Any, blocked: bool, size: float, more: float, out: Any) -> None:
+    """From numbers of products to bounds on the errors of their sums, for vectors of known norms;
+    in place."""
     for i in range(len(out)):
-        count = counts[i]
+        count = out[i]
         if blocked:
             count = min(count, BLOCK + count / BLOCK)
         out[i] = (2.0 + count + more) * EPS * math.sqrt(squares[i]) * size

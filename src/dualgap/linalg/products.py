@@ -141,20 +141,22 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
             out[place(matrix, i, t)] += weights[i] * x * x
 
 
-def measure(matrix: Any) -> tuple[float, Floats, Floats]:
-    """The largest |entry| or NaN, and the squared norms and numbers of entries of both sides."""
+def measure(matrix: Any) -> tuple[float, Floats, Floats, Any]:
+    """The largest |entry| or NaN, the squared norms of coordinates and of places, and how many
+    entries each place has."""
     rows, places = matrix.shape
-    own = np.empty((2, rows))
+    own = np.empty(rows)
     lines = across(matrix)
     sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
-    calls = [(part(matrix, s), *own[:, s], of_part) for s, of_part in zip(lines, sums)]
+    calls = [(part(matrix, s), own[s], of_part) for s, of_part in zip(lines, sums)]
     largest = _threads.together(_measure, calls)
-    other = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
-    return float(np.max(largest)), own, np.ascontiguousarray(other.T)
+    total = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
+    narrow = np.uint32 if rows < 1 << 32 else np.int64
+    return float(np.max(largest)), own, total[:, 0].copy(), total[:, 1].astype(narrow)
 
 
 @kernel
-def _measure(matrix: Any, own: Any, own_count: Any, other: Any) -> float:
+def _measure(matrix: Any, own: Any, other: Any) -> float:
     largest = 0.0
     total = 0.0
     for i in range(len(own)):
@@ -169,7 +171,6 @@ def _measure(matrix: Any, own: Any, own_count: Any, other: Any) -> float:
             other[k, 0] += x * x
             other[k, 1] += 1.0
         own[i] = square
-        own_count[i] = stop - start
     return largest if np.isfinite(total) else np.nan
 
 

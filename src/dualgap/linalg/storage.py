@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap._validate import real_array
+from dualgap._validate import Floats, real_array
 from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
@@ -67,6 +67,13 @@ def select(stored: Stored, places: Any) -> Any:
     if isinstance(stored, Dense):
         return stored.data[places]
     return sp.csr_array(stored.arrays, shape=stored.shape)[places]
+
+
+def counts(stored: Stored) -> Floats:
+    """How many entries each coordinate has, in a vector of its own."""
+    if isinstance(stored, Dense):
+        return np.full(stored.shape[0], float(stored.shape[1]))
+    return np.asarray(np.diff(stored.indptr), dtype=np.float64)
 
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:

@@ -108,7 +108,7 @@ class Ledger:
             "source": found.source,
             "n": problem.n,
             "d": problem.d,
-            "nnz": int(problem.row_counts.sum()),
+            "nnz": int(problem.entries),
             "scale": problem.scale,
             "lam": problem.lam,
             "status": str(solution.status),

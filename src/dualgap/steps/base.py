@@ -3,10 +3,12 @@
 A run, which the loop in ``loop.py`` drives, has ``size`` (coordinates), ``entries`` (mean number of
 entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, offsets)``,
 ``adapt(pair, certificate)`` and ``refresh()``; ``coordinate.CoordinateRun`` says what each does.
-It may also have ``close()``, called when the run is over; ``repeated``, seconds that went into work
-done before, which the history leaves out; ``rounds``, how many rounds of the loop it has made where
-that is not one for each ``advance``; and ``adaptive(rule)``, many steps that each look at
-all coordinates (``adaptive_steps.AdaptiveSteps``).
+It may also have ``shed()``, called before a proof: to let go of memory that ``refresh()``, which
+follows if the proof falls short, fills anew; ``close()``, called when the run is over;
+``repeated``, seconds that went into work done before, which the history leaves out; ``rounds``, how
+many rounds of the loop it has made where that is not one for each ``advance``; and
+``adaptive(rule)``, many steps that each look at all coordinates
+(``adaptive_steps.AdaptiveSteps``).
 """
 
 from __future__ import annotations

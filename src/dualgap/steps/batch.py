@@ -128,7 +128,7 @@ class BatchRun(ABC):
 
     @property
     def entries(self) -> float:
-        return float(self.problem.row_counts.mean()) * self.problem.width
+        return self.problem.entries / self.problem.n * self.problem.width
 
     @abstractmethod
     def pair(self) -> Pair: ...

@@ -74,7 +74,7 @@ class CoordinateRun:
     def entries(self) -> float:
         """Mean number of entries of a coordinate."""
         problem = self.view.problem
-        return float(problem.row_counts.sum()) * problem.width / self.size
+        return problem.entries * problem.width / self.size
 
     def pair(self) -> Pair:
         """The primal and dual point that the state stands for."""

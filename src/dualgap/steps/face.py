@@ -22,6 +22,7 @@ from dualgap.penalties import L2
 from dualgap.problem import Problem
 
 _OUTSIDE = 0.003  # the share of variables beyond their kinks at which a direction is long enough
+_PIECE = 1 << 15  # samples that are asked at a time whether they lie on the face
 _LEFT = 0.3  # of the gap that is aimed at: what the samples of the face may add to it
 
 
@@ -79,10 +80,19 @@ def ascend(problem: Problem, q: Floats, a: Floats, u: Floats, most: int, target:
 
 
 def _face_of(problem: Problem, q: Floats, a: Floats) -> Face:
-    low, high, bend, tilt = np.empty((4, problem.n))
-    faces(problem.loss, problem.y, a, low, high, bend, tilt)
-    scale = problem.c / problem.lam
-    every = Face(np.arange(problem.n), problem.c, scale, q, low, high, bend, tilt, a)
+    found = [
+        _part_of_face(problem, slice(i, i + _PIECE), q, a) for i in range(0, problem.n, _PIECE)
+    ]
+    return found[0] if len(found) == 1 else Face(*map(np.concatenate, zip(*found)))
+
+
+def _part_of_face(problem: Problem, some: slice, q: Floats, a: Floats) -> Face:
+    """Those of some samples: a face is often small, and what all of them say of it is not."""
+    y, c, q, a = problem.y[some], problem.c[some], q[some], a[some]
+    low, high, bend, tilt = np.empty((4, len(y)))
+    faces(problem.loss, y, a, low, high, bend, tilt)
+    order = np.arange(some.start, some.start + len(y))
+    every = Face(order, c, c / problem.lam, q, low, high, bend, tilt, a)
     return every.at((low < a) & (a < high) & (q > 0.0))
 
 

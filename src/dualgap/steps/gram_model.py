@@ -85,7 +85,10 @@ class GramModel:
         size, known = len(set_), len(self.known)
         self.fresh = self.stale or known > size or bool((set_[:known] != self.known).any())
         if self.fresh:
-            self.h, self.stale, known = h.copy(), False, 0
+            self.stale, known = False, 0
+            if not self.problem.loss.quadratic:
+                self.h = h.copy()
+        h = h if self.problem.loss.quadratic else self.h  # the former are always the same
         if size > len(self.gram):
             larger = np.empty((size + size // 4, size + size // 4))
             larger[:known, :known] = self.gram[:known, :known]
@@ -95,7 +98,7 @@ class GramModel:
             return
         if self.dense:
             columns = np.asarray(self.matrix.data[set_], dtype=np.float64)
-            new = (columns[known:] * self.h) @ columns.T
+            new = (columns[known:] * h) @ columns.T
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
         else:
@@ -103,4 +106,4 @@ class GramModel:
             entries = float(self.problem.column_counts[set_].sum())
             rows = max(int(_BLOCK * self.problem.n / max(entries, 1.0)), _LEAST_ROWS)
             rows = min(rows, self.problem.n)
-            gram_kernels.weighted_gram(self.matrix, set_, self.h, known, rows, self.gram)
+            gram_kernels.weighted_gram(self.matrix, set_, h, known, rows, self.gram)

@@ -77,7 +77,7 @@ class SweepsRun(FullPassRun):
         self.kinked = problem.loss.gamma == 0.0
         self.few = problem.n <= _FEW
         self.target, self.gap, self.planned = setting.target, np.inf, _FIRST_SWEEPS
-        self.weights = (self.view.q > 0.0).astype(np.float64)  # 0 for what is resolved
+        self.weights: Any = self.view.q > 0.0  # False or 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
         self.swept, self.dual = 0.0, np.inf
@@ -92,8 +92,8 @@ class SweepsRun(FullPassRun):
         return Pair(w, a, z, u)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
-        moved, updates = self.faces.step() if self.faces else (False, 0.0)
         self.mean, self.swept = None, 0.0
+        moved, updates = self.faces.step() if self.faces else (False, 0.0)
         if not (self.faces and self.faces.suffice):
             moved = self._sweep() or moved
         updates += self.swept + 0.5 * self.size  # a look is one product
@@ -107,6 +107,8 @@ class SweepsRun(FullPassRun):
             if self.kinked and 2.0 * self.swept >= _UPDATES * self.size:
                 sums.add(self.view.x, self.view.v)
         self.mean = sums.mean
+        if not self.kinked:
+            self.weights = self.view.q > 0.0  # until the next look
         return moved
 
     def _visit(self, order: Any) -> bool:
@@ -125,9 +127,9 @@ class SweepsRun(FullPassRun):
 
     def _of_kinks(self) -> Iterator[Any]:
         """All that is unresolved, then what still moves."""
-        left = np.flatnonzero(self.weights > 0.0)
+        left = np.flatnonzero(self.weights)
         for _ in range(_SWEEPS):
-            left = self.rng.permutation(left)
+            self.rng.shuffle(left)
             before = self.view.x[left]
             yield left
             left = left[self.view.x[left] != before]
@@ -148,15 +150,23 @@ class SweepsRun(FullPassRun):
             order = np.flatnonzero(self.weights > largest * 0.1 ** (level + 1))
             if room <= 0 or not len(order):
                 break
-            yield self.rng.permutation(order)[:room]
+            self.rng.shuffle(order)
+            yield order[:room]
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
-            sample_residues(self.view.look, pair.z, self.view.x, self.weights)
+            self.weights = self.view.q > 0.0
+            look, x = self.view.look, self.view.x
+            for some, _ in terms.pieces(self.size):
+                of_some = look._replace(y=look.y[some], c=look.c[some])
+                residues = np.empty(len(of_some.y))
+                sample_residues(of_some, pair.z[some], x[some], residues)
+                self.weights[some] &= residues > 0.0
         else:
-            self.weights = certificate.sample_parts.copy()
-        self.weights[self.view.q == 0.0] = 0.0
+            self.weights = certificate.sample_parts
+            if not self.view.q.all():
+                self.weights = np.where(self.view.q > 0.0, self.weights, 0.0)
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
@@ -169,6 +179,9 @@ class SweepsRun(FullPassRun):
         left = np.log(gap / self.target) if self.target > 0.0 and gap > 0.0 else np.inf
         self.planned = int(np.clip(np.ceil(self.planned * left / last), 1, _MOST_SWEEPS))
         self.gap = gap
+
+    def shed(self) -> None:
+        self.weights, self.mean = self.view.q > 0.0, None
 
     def refresh(self) -> None:
         self.view.refresh()
@@ -191,8 +204,12 @@ class Means:
 
     @property
     def mean(self) -> tuple[Floats, Floats] | None:
-        """None before the second: what a run has then is its state."""
-        return (self.a / self.count, self.u / self.count) if self.count > 1 else None
+        """None before the second: what a run has then is its state. Ends the sums."""
+        if self.count < 2:
+            return None
+        self.a /= self.count
+        self.u /= self.count
+        return self.a, self.u
 
 
 class Faces:

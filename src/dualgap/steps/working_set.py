@@ -71,11 +71,11 @@ class WorkingSetRun(FullPassRun):
         self.w[empty] = problem.features.origin[empty]  # there the penalty decides
         self.free = problem.features.free & ~empty
         self.z = problem.decision(self.w)
-        self.r, self.h = np.empty((2, problem.n))
+        self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
         self.u: Floats | None = None
         # Bounds on curvatures; with sample weights and for Poisson a guess, to order features by.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
-        self.stored = max(float(problem.row_counts.sum()), 1.0)
+        self.stored = max(problem.entries, 1.0)
         self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
         self.fixed = bool(problem.loss.quadratic)  # the model is the problem
         self.set: Any = np.empty(0, np.int64)
@@ -87,7 +87,10 @@ class WorkingSetRun(FullPassRun):
         a = np.empty(problem.n)
         terms.slopes(problem.loss, problem.y, self.z, a)
         self.u = problem.average(a)
-        return Pair(self.w.copy(), a, self.z.copy(), self.u)
+        return Pair(self.w.copy(), a, self.z, self.u)
+
+    def shed(self) -> None:
+        self.z = np.empty(0)
 
     def refresh(self) -> None:
         """Wipe out the rounding errors that updates of z have added up."""
@@ -138,6 +141,7 @@ class WorkingSetRun(FullPassRun):
         entries = float(problem.column_counts[set_].sum())
         flattest = _FLATTEST * self.bound[set_]
         small = self.model.pays(set_, entries)
+        self.r, self.h = np.empty((2, problem.n))
         value = kernels.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
         work, close, last = 0.0, self.negligible, np.inf
         for turn in range(1 if self.fixed else _MODELS):
@@ -160,6 +164,7 @@ class WorkingSetRun(FullPassRun):
             if first <= close or not (moved or small):
                 break
             last = first
+        self.r = self.h = np.empty(0)
         return work
 
     def _descend(self, flattest: Floats, x: Floats, close: float) -> tuple[float, float]:
