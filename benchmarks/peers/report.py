@@ -87,7 +87,7 @@ def every_level(found: dict[str, Any]) -> str:
 
 
 def factor(ratio: float) -> str:
-    if ratio == 0.0:
+    if np.isnan(ratio):
         return "no peer arrived"
     return f"{ratio:.2f}" if np.isfinite(ratio) else "did not arrive"
 

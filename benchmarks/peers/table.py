@@ -34,10 +34,10 @@ class Row(NamedTuple):
 
 
 def ratio(ours: float, best: float) -> float:
-    """Where no peer arrives, ours wins by any factor; where ours does not, it loses."""
+    """Where ours does not arrive, it loses; where no peer does in its time, nobody knows: NaN."""
     if not np.isfinite(ours):
         return np.inf
-    return ours / best if np.isfinite(best) else 0.0
+    return ours / best if np.isfinite(best) else np.nan
 
 
 def row(name: str, task: dict[str, Any], level: float) -> Row:
@@ -98,14 +98,19 @@ def lines(results: dict[str, Any]) -> list[str]:
 
 
 def summary(found: list[Row]) -> str:
-    """What must be shown, for rows of one level."""
-    ratios = np.array([r.ratio for r in found])
-    proven = np.array([r.proven_ratio for r in found])
-    worst = found[int(np.argmax(ratios))]
+    """What must be shown, for rows of one level at which a peer has arrived."""
+    met = [r for r in found if np.isfinite(r.best)]
+    if not met:
+        return f"to {label(found[0].level)}: no peer arrived in its time on {len(found)} tasks"
+    ratios = np.array([r.ratio for r in met])
+    proven = np.array([r.proven_ratio for r in met])
+    worst = met[int(np.argmax(ratios))]
+    alone = len(found) - len(met)
     return (
-        f"to {label(found[0].level)}, {len(found)} tasks: median ratio {np.median(ratios):.2f},"
+        f"to {label(found[0].level)}, {len(met)} tasks: median ratio {np.median(ratios):.2f},"
         f" at most 1.0 in {np.mean(ratios <= 1.0):.0%}, worst {ratios.max():.2f} ({worst.task});"
         f" with a proof: median {np.median(proven):.2f}"
+        + (f"; {alone} more, on which no peer arrived in its time, do not count" if alone else "")
     )
 
 
