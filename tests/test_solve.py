@@ -231,12 +231,14 @@ def test_progress_shows_gap_and_passes(capfd):
 
 
 def test_auto_says_why():
-    assert "strongly convex" in dg.solve(make("logistic")).method
-    assert "no derivative" in dg.solve(make("hinge")).method
-    assert "dual view" in dg.solve(make("hinge")).method
-    assert "primal view" in dg.solve(make("poisson")).method
-    assert "newton, since there are few features" in dg.solve(make("squared", lam=1e-9)).method
-    assert "primal view" in dg.solve(make("squared", "l1")).method
+    assert "many samples for each" in dg.solve(make("logistic")).method
+    sampled = dg.solve(make("logistic"), sampling="uniform").method
+    assert "cd-gap-decay, since the penalty is strongly convex" in sampled
+    assert "no derivative" in dg.solve(make("hinge"), sampling="uniform").method
+    assert "dual view" in dg.solve(make("hinge"), sampling="uniform").method
+    assert "primal view" in dg.solve(make("poisson"), sampling="uniform").method
+    assert "lam is small" in dg.solve(make("squared", lam=1e-9)).method
+    assert "working-set, since the penalty holds" in dg.solve(make("squared", "l1")).method
     assert "newton, since there are few features" in dg.solve(make("hinge", "l1")).method
 
 

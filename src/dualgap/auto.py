@@ -39,12 +39,18 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     newton = _why_newton(problem, tol, bool(dual and primal))
     if newton and _newton_is_affordable(problem):
         return _chosen("newton", f"there are few features and {newton}")
+    if _sweeps_pay(problem):
+        return _chosen("sweeps", why_view(problem))
+    return choose_to_sample(problem)
+
+
+def choose_to_sample(problem: Problem) -> tuple[str, Method]:
+    """The same among methods that take any sampling of coordinates."""
+    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     if dual and primal:
         return _chosen("prox-point", f"{dual} and {primal}")
     hold = why_hold(problem)
-    if hold:
-        return _chosen("prox-point", hold)
-    return _chosen("sweeps" if _sweeps_pay(problem) else "cd-gap-decay", why_view(problem))
+    return _chosen("prox-point", hold) if hold else _chosen("cd-gap-decay", why_view(problem))
 
 
 def _why_sets(problem: Problem) -> str | None:
@@ -62,7 +68,9 @@ def _why_sets(problem: Problem) -> str | None:
 
 def _sweeps_pay(problem: Problem) -> bool:
     """Where samples are the coordinates; for a squared loss, where they are few."""
-    if preferred_view(problem) != "dual" or METHODS["sweeps"].refusal(problem) is not None:
+    if why_hold(problem) or preferred_view(problem) != "dual":
+        return False
+    if METHODS["sweeps"].refusal(problem) is not None:
         return False
     return not problem.loss.quadratic or problem.n <= problem.d
 
@@ -107,7 +115,10 @@ def _newton_is_affordable(problem: Problem) -> bool:
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
-    name, usual = _look_up(method, problem, tol)
+    if method == "auto" and sampling is not None:
+        name, usual = choose_to_sample(problem)
+    else:
+        name, usual = _look_up(method, problem, tol)
     chosen = usual
     if sampling is not None:
         sampling = _as_sampling(sampling)
