@@ -36,6 +36,7 @@ from dualgap.steps.start import Start, dual_start
 _INEXACT = 0.1  # what a stage may leave, relative to how far its multipliers have moved ...
 _NEGLIGIBLE = 0.01  # ... or to the gap that is aimed at
 _MANY, _NARROWER = 12, 0.3  # what widths are multiplied by, unless a stage took more steps
+_WITHIN = 300.0  # rounding errors of u are so much smaller than its bounds
 _INNER = 20  # steps among some samples before all of them are asked
 _AHEAD, _FURTHER = 4.0, 4.0  # how far decision values may go next, relative to the last time ...
 _SHORTER = 0.5  # ... or, after a step that was so short, to what was thought
@@ -178,8 +179,11 @@ class NewtonRun(FullPassRun):
             return False
         rounding = EPS * float(np.sum(np.sqrt(self.at.size) * np.abs(self.at.w)))
         factor = 1.0 if self.steps > _MANY else _NARROWER
-        # Rounding errors of z, divided by the width, are those of b.
-        least = _NEGLIGIBLE * rounding * self.problem.scale / self.negligible
+        # Rounding errors of z, divided by the width, are those of b: they must neither show in the
+        # gap nor take u out of the bounds that a penalty with kinks sets it.
+        largest = float(np.sqrt(np.max(self.at.size))) if self.at.shape.kinked else 0.0
+        accuracy = _NEGLIGIBLE * self.problem.scale / self.negligible
+        least = rounding * max(accuracy, _WITHIN * largest / self.problem.lam)
         self.samples.narrow(self.at.response.b, factor, least)
         self.steps = 0
         self.at.answer(self.samples.respond(self.at.response.z))
