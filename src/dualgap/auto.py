@@ -101,16 +101,20 @@ def _cheap(problem: Problem, tol: float) -> float:
 
 def _newton_passes(problem: Problem) -> float:
     """The multiplications of a Newton step, for each entry of X."""
-    counts = problem.row_counts * problem.width
-    work = 0.5 * float(np.sum(counts * counts)) + problem.coef_size**3 / 3.0
-    return work / max(float(np.sum(counts)), 1.0)
+    work = 0.5 * _gram_products(problem) + problem.coef_size**3 / 3.0
+    return work / max(problem.entries * problem.width, 1.0)
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
     if METHODS["newton"].refusal(problem) is not None or problem.coef_size > _SYSTEM:
         return False
+    return _gram_products(problem) <= _PRODUCTS
+
+
+def _gram_products(problem: Problem) -> float:
+    """The multiplications of a Gram matrix of which both triangles are made."""
     counts = problem.row_counts * problem.width
-    return float(np.sum(counts * counts)) <= _PRODUCTS
+    return float(np.sum(counts * counts))
 
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:

@@ -15,7 +15,6 @@ from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.intercept import split
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
-from dualgap.samplings.full import Full
 from dualgap.solution import History, Status
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
@@ -76,7 +75,6 @@ class Loop:
         )
         self.proof: tuple[Certificate, Floats] | None = None
         self.weights: Floats | None = None
-        self.drawn: Sets | None = None
         self.started = time.perf_counter()
         self.pair: Any  # at the last look, and None once nobody needs it: it takes memory
         self.certificate: Any
@@ -236,10 +234,9 @@ class Loop:
             self._give_up()
             return
         self._forget()
-        if self.drawn is None or type(self.sampling) is not Full:  # which draws the same again
-            self.drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
+        drawn = checked_draw(self.sampling, self.weights, self.run.size, self.rng)
         block = max(1, int(_BLOCK / max(self.run.entries, 1.0)))
-        for sets in self.drawn.parts(block):
+        for sets in drawn.parts(block):
             self._advance(sets)
             if self._out_of_time():
                 break

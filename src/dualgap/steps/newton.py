@@ -137,7 +137,7 @@ class NewtonRun(FullPassRun):
         if self.problem.width > 1 or self.problem.n < _LEAST or not self.reach < np.inf:
             return None
         near = self.samples.unsettled(self.at.response.z, self.reach)
-        worth = self.problem.row_counts[near].sum() <= _WORTH * self.problem.row_counts.sum()
+        worth = self.problem.row_counts[near].sum() <= _WORTH * self.problem.entries
         return near if worth and len(near) else None
 
     def _steps_among(self, near: Any) -> float:
