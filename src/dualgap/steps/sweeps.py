@@ -89,7 +89,7 @@ class SweepsRun(FullPassRun):
         w, z = np.empty(len(u)), np.empty(self.size)
         terms.conj_slopes(self.problem.penalty, u, w)
         products.gather(self.view.matrix, w, z)
-        return Pair(w, a, z, u)
+        return Pair(w, a, z, u, z_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         self.mean, self.swept = None, 0.0
