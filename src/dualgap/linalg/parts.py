@@ -16,7 +16,7 @@ from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-_WORTH = 600_000  # entries below which threads cost more than they save
+_WORTH = 500_000  # entries below which threads cost more than they save
 _ACROSS = 4  # parts of a sum across coordinates, at most
 _DENSE = 3  # entries for each place and part, below which adding up takes too long
 _SHORT = 1 << 18  # places of which there may always be two vectors

@@ -41,7 +41,7 @@ _INNER = 20  # steps among some samples before all of them are asked
 _AHEAD, _FURTHER = 4.0, 4.0  # how far decision values may go next, relative to the last time ...
 _SHORTER = 0.5  # ... or, after a step that was so short, to what was thought
 _ALL = 0.9  # length of a step that was as good as among some samples
-_WORTH = 0.5  # of all entries: more are not worth leaving some out
+_WORTH = 0.5  # of all samples: more are not worth leaving some out
 _PART, _PER_FEATURE = 10, 20  # a sample to start from: a tenth, or so many for each feature ...
 _LEAST, _MOST = 500, 0.2  # ... if these are at least so many, and at most that part
 _ROUGH = 1e-3  # of P(0): a minimum of a sample need not be better
@@ -87,6 +87,9 @@ class NewtonRun(FullPassRun):
         self.steps, self.reach = 0, np.inf
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
         self.unsampled = warm.coef is None and problem.width == 1
+        # Whether there can be samples, and not a few, whose slopes are settled.
+        pieces = not problem.loss.differentiable or hasattr(problem.loss, "face")
+        self.settles = pieces and problem.width == 1 and problem.n >= _LEAST
 
     def refresh(self) -> None:
         """Wipe out the rounding errors of updates."""
@@ -102,15 +105,15 @@ class NewtonRun(FullPassRun):
             self.unsampled = False
             self._start_from_a_sample()
         before = self.at.response.z
-        near = self._near()
+        near = self._near() if self.settles else None
         if near is None:
             length = self.at.step()
             self.steps += 1
         else:
             length = self._steps_among(near)
-        away = self.at.response.z - before
-        size = float(np.sqrt(np.sum(self.problem.weighted(away) * away)))
-        if near is None or length > _SHORTER:
+        if self.settles and (near is None or length > _SHORTER):
+            away = self.at.response.z - before
+            size = float(np.sqrt(np.sum(self.problem.c * away * away)))
             self.reach = max(_AHEAD * size, self.samples.q)
         moved = length > 0.0 and not self._is_exhausted(self.samples.shift(self.at.response.b))
         return int(moved), *self.worth(3 + self.problem.d)
@@ -135,11 +138,10 @@ class NewtonRun(FullPassRun):
 
     def _near(self) -> Any:
         """The samples whose slope may change within reach; None if that is no great saving."""
-        if self.problem.width > 1 or self.problem.n < _LEAST or not self.reach < np.inf:
+        if not self.reach < np.inf:
             return None
         near = self.samples.unsettled(self.at.response.z, self.reach)
-        worth = self.problem.row_counts[near].sum() <= _WORTH * self.problem.entries
-        return near if worth and len(near) else None
+        return near if 0 < len(near) <= _WORTH * self.problem.n else None
 
     def _steps_among(self, near: Any) -> float:
         """Minimise among these samples, then go there as far as all samples agree."""
