@@ -88,8 +88,10 @@ class NewtonRun(FullPassRun):
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
         self.unsampled = warm.coef is None and problem.width == 1
         # Whether there can be samples, and not a few, whose slopes are settled.
-        pieces = not problem.loss.differentiable or hasattr(problem.loss, "face")
-        self.settles = pieces and problem.width == 1 and problem.n >= _LEAST
+        scalars = problem.width == 1 and problem.n >= _LEAST
+        self.settles = scalars and (
+            not problem.loss.differentiable or hasattr(problem.loss, "face")
+        )
 
     def refresh(self) -> None:
         """Wipe out the rounding errors of updates."""
