@@ -29,6 +29,8 @@ class Checkpoint:
         if not isinstance(path, (str, os.PathLike)):
             raise ValueError(f"checkpoint must be the path of a file, not {path!r}")
         self.path = Path(path)
+        if self.path.is_dir():
+            raise ValueError(f"checkpoint: {self.path} is a folder: give the path of a file")
         self.every = number(every, "checkpoint_every", 0.0)
         self.spare = self.path.with_name(f"{self.path.name}.previous")
         self._part = self.path.with_name(f"{self.path.name}.part")
@@ -37,8 +39,6 @@ class Checkpoint:
             raise ValueError(f"checkpoint: the folder {folder} does not exist: create it first")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"checkpoint: the folder {folder} cannot be written to")
-        if self.path.is_dir():
-            raise ValueError(f"checkpoint: {self.path} is a folder: give the path of a file")
         self.facts: dict[str, Any] = {}  # what each file says besides the state of the run
         self._written = time.monotonic()
 

@@ -26,7 +26,7 @@ def identity(problem: Problem, method: Method, random_state: Any) -> dict[str, s
     return {
         "X": digest_of_data(problem.X),
         "y": digest(problem.y),
-        "the sample weights": digest(problem.c),
+        "sample_weight": digest(problem.c),
         "loss": described(problem.loss),
         "penalty": described(problem.penalty),
         "lam": repr(problem.lam),
@@ -44,7 +44,7 @@ def differences(stored: dict[str, str], own: dict[str, str]) -> str:
         found = stored.get(name, "missing")
         if found == value or (name == "random_state" and ANY in (found, value)):
             continue
-        short = max(len(found), len(value)) <= 60 and not _is_digest(value)
+        short = max(len(found), len(value)) <= 150 and not _is_digest(value)
         words.append(f"{name} was {found} and is {value}" if short else f"{name} was different")
     return "; ".join(words)
 

@@ -136,7 +136,8 @@ class FullGradientRun(FullPassRun):
         self.x = Point(self.problem, vector(state, "w", d), vector(state, "z", n))
         self.origin, self.slopes = vector(state, "origin", d), vector(state, "slopes", d)
         self.v, self.zv = vector(state, "v", d), vector(state, "zv", n)
-        self.total, self.L, self.products = (state[name] for name in ("total", "L", "products"))
+        self.total, self.L = float(state["total"]), float(state["L"])
+        self.products = state["products"]
 
     # --- the pieces of an iteration -----------------------------------------------------------
 
