@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
+.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -60,6 +60,10 @@ bench-scaling: $(READY)
 
 bench-threads: $(READY)
 	$(BIN)/python benchmarks/threads.py
+
+# Needs 15 GB on disk for a while.
+bench-out-of-core: $(READY)
+	$(BIN)/python -m benchmarks.out_of_core
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
