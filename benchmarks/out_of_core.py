@@ -158,10 +158,8 @@ def main() -> None:
     for found in measured.values():
         found["share"] = found["solve_peak"] / found["bytes"]
     names = list(dict.fromkeys(name for found in measured.values() for name in found))
-    rows_shown = [
-        [name, *(shown(found.get(name)) for found in measured.values())] for name in names
-    ]
-    table(["", *measured], rows_shown)
+    cells = [[shown(found.get(name)) for found in measured.values()] for name in names]
+    table(["", *measured], [[name, *row] for name, row in zip(names, cells)])
     print(json.dumps(measured))
 
 

@@ -80,6 +80,7 @@ def _parsed(block: bytes, number: int, path: Path, dtype: Any, first: int) -> tu
     reason = "a value is not finite"
     try:
         X, y = load_svmlight_file(io.BytesIO(block), dtype=dtype, zero_based=True)
+        X.resize(len(y), X.indices.max(initial=-1) + 1)  # where there are no entries, no features
         y = np.asarray(y, dtype=np.float64)
         fine = np.isfinite(X.data).all() and np.isfinite(y).all()
         if fine and X.indices.min(initial=first) >= first:
