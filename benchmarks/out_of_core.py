@@ -118,7 +118,7 @@ def fit(folder: Path) -> dict[str, Any]:
         "solve_start": start,
         "relative_gap": solution.certificate.relative_gap,
         "passes": solution.passes,
-        "method": solution.method,
+        "method": solution.method.split(",")[0] + ")",
     }
 
 

@@ -203,6 +203,27 @@ def test_a_damaged_file_falls_back_to_the_one_before(how, file):
     same(again, whole())
 
 
+def test_a_damaged_file_does_not_replace_the_one_before(file):
+    broken_off(file)
+    spare = file.with_name("run.checkpoint.previous")
+    content = spare.read_bytes()
+    torn(file, 0.5)
+    with pytest.warns(CheckpointWarning, match="damaged"):
+        dg.solve(small(), "sdca", tol=1e-9, checkpoint=file, callback=stopping_after(3))
+    assert spare.read_bytes() == content
+    same(dg.solve(small(), "sdca", tol=1e-9, checkpoint=file), whole())
+
+
+def test_both_names_may_be_of_one_file(file):
+    """As they are if a run is killed between two renames."""
+    broken_off(file)
+    spare = file.with_name("run.checkpoint.previous")
+    spare.unlink()
+    os.link(file, spare)
+    same(dg.solve(small(), "sdca", tol=1e-9, checkpoint=file), whole())
+    assert sorted(os.listdir(file.parent)) == ["run.checkpoint", "run.checkpoint.previous"]
+
+
 def test_a_missing_file_falls_back_as_well(file):
     broken_off(file)
     file.unlink()
@@ -298,6 +319,17 @@ def test_a_file_that_cannot_be_written_does_not_end_the_run(file, monkeypatch):
     monkeypatch.setattr(checkpoint.os, "fsync", full)
     with pytest.warns(CheckpointWarning, match="could not be written .*No space"):
         same(dg.solve(small(), "sdca", tol=1e-9, checkpoint=file), whole())
+
+
+def test_what_a_killed_run_left_is_cleared_away(file):
+    broken_off(file)
+    for end in ("1.part", "22.link.part"):
+        file.with_name(f"run.checkpoint.{end}").touch()
+    file.with_name("other.checkpoint.1.part").touch()
+    same(dg.solve(small(), "sdca", tol=1e-9, checkpoint=file), whole())
+    assert sorted(os.listdir(file.parent)) == [
+        "other.checkpoint.1.part", "run.checkpoint", "run.checkpoint.previous",
+    ]  # fmt: skip
 
 
 def test_works_where_files_cannot_have_two_names(file, monkeypatch):
@@ -439,6 +471,7 @@ def check_kill(file, chance, every, pause):
     same(again, whole())
     repeated = told - rounds[0] if rounds else 0
     assert repeated <= every
+    assert set(os.listdir(file.parent)) <= {"run.checkpoint", "run.checkpoint.previous"}
     shutil.rmtree(file.parent)
     file.parent.mkdir()
 

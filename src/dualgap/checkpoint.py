@@ -6,9 +6,11 @@ stays as ``<path>.previous``. So there is a whole file at any moment, whenever t
 
 from __future__ import annotations
 
+import glob
 import os
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +35,18 @@ class Checkpoint:
             raise ValueError(f"checkpoint: {self.path} is a folder: give the path of a file")
         self.every = number(every, "checkpoint_every", 0.0)
         self.spare = self.path.with_name(f"{self.path.name}.previous")
-        self._part = self.path.with_name(f"{self.path.name}.part")
         folder = self.path.parent
         if not folder.is_dir():
             raise ValueError(f"checkpoint: the folder {folder} does not exist: create it first")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"checkpoint: the folder {folder} cannot be written to")
+        # Names of this process, for two runs with one path must not write into one file.
+        own = f"{self.path.name}.{os.getpid()}"
+        self._part, self._link = (folder / f"{own}{end}.part" for end in ("", ".link"))
+        for left in folder.glob(f"{glob.escape(self.path.name)}.*.part"):
+            left.unlink(missing_ok=True)  # by a run that was killed
         self.facts: dict[str, Any] = {}  # what each file says besides the state of the run
+        self._is_whole = True  # what is at the path, so that it may replace the one before
         self._written = time.monotonic()
 
     # --- reading --------------------------------------------------------------------------------
@@ -54,6 +61,7 @@ class Checkpoint:
                 found = checkpoint_file.read(path)
             except DamagedError as error:
                 problems.append(f"{path} is damaged ({error})")
+                self._is_whole = False
                 continue
             if path == self.spare:
                 lost = problems or [f"{self.path} is missing"]
@@ -88,19 +96,21 @@ class Checkpoint:
             self._keep_previous()
             os.replace(self._part, self.path)
             checkpoint_file.sync(self.path.parent)
+            self._is_whole = True
         except OSError as error:
             _warn(f"{self.path} could not be written ({error}); the run goes on without it")
+            with suppress(OSError):
+                self._part.unlink(missing_ok=True)
         self._written = time.monotonic()
 
     def _keep_previous(self) -> None:
-        if not self.path.exists():
+        if not self._is_whole or not self.path.exists():
             return
-        link = self.path.with_name(f"{self.path.name}.link")
         try:
             # A second name first, so that the path is there at any moment.
-            link.unlink(missing_ok=True)
-            os.link(self.path, link)
-            os.replace(link, self.spare)
+            os.link(self.path, self._link)
+            os.replace(self._link, self.spare)
+            self._link.unlink(missing_ok=True)  # stays if both were one file already
         except OSError:  # a file system without links
             os.replace(self.path, self.spare)
 

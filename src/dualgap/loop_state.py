@@ -82,6 +82,12 @@ class Found:
 
     def put_back(self, loop: Any) -> None:
         """Make a loop that has not begun, with a run that was just started, go on from here."""
+        try:
+            self._put_back(loop)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
+
+    def _put_back(self, loop: Any) -> None:
         state = self.state
         for name in _NUMBERS:
             setattr(loop, name, state["loop"][name])

@@ -15,7 +15,7 @@ from dualgap.datasets.errors import DatasetDamagedError
 from dualgap.datasets.on_disk import CSRWriter
 from dualgap.datasets.read import unpacked
 
-BLOCK = 8_000_000  # bytes of text that are read at a time
+BLOCK = 4_000_000  # bytes of text that are read at a time
 _NONE = np.iinfo(np.int64).max  # where there is no index at all
 
 
