@@ -87,7 +87,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_goes_on_bit_for_bit(name, file):
-    problem, options = cases()[name], {"tol": 1e-5, "max_epochs": 2000}
+    problem, options = cases()[name], {"tol": 1e-5, "max_epochs": 100}
     once = dg.solve(problem, EVERY[name], **options)
     again = in_pieces(problem, EVERY[name], file, **options)
     if name in LATER:
@@ -108,7 +108,7 @@ def test_goes_on_with_intercepts_and_blocks(method, file):
     )
     if method == "cd-gap-decay":
         problem = dg.Problem(X, y, "softmax", lam=1e-3)
-    options = {"tol": 1e-7, "max_epochs": 3000}
+    options = {"tol": 1e-7, "max_epochs": 100}
     same(in_pieces(problem, method, file, **options), dg.solve(problem, method, **options))
 
 
