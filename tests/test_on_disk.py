@@ -353,10 +353,12 @@ def test_the_command(tmp_path):
 def test_gigabytes_are_solved_in_a_tenth_of_the_memory(tmp_path):
     """As ``make bench-out-of-core``, which prints what it measures."""
     root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "benchmarks.out_of_core", "--folder", tmp_path]
+    command += ["--gigabytes", "4", "--text", "2"]
+    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.out_of_core", "--folder", tmp_path, "--gigabytes", "4", "--text", "2"],
-        cwd=root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     measured = json.loads(done.stdout.splitlines()[-1])
     for name in ("generated", "converted"):
