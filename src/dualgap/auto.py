@@ -28,7 +28,7 @@ _PRODUCTS, _SYSTEM = 2e9, 2000
 # In passes over the data: a Newton step at which coordinate steps are no faster; for losses made of
 # quadratic pieces, which take few steps; and for kinks, if they have to be resolved to a small tol.
 _CHEAP, _CHEAP_PIECES, _CHEAP_KINKS, _TIGHT = 15.0, 40.0, 100.0, 3e-6
-_TALL = 1000  # samples for each feature from which a sample of them tells nearly all
+_TALL = 200  # samples for each feature from which a sample of them tells nearly all
 
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:

@@ -103,7 +103,7 @@ def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Fl
     if_exact = terms.room(pair.u, np.empty(0), low, high)
     length = 1.0
     for trial in range(_SHRINKS):
-        shrink = terms.room(pair.u, error, low, high)
+        shrink = terms.room(pair.u, error, low, high) if trial or error.size else if_exact
         if shrink == 1.0:
             return pair, error, 1.0 - length / if_exact if if_exact > 0.0 else 1.0
         # What a is rounded to may lead outside again, by as little: later trials go further in.

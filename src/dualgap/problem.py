@@ -295,6 +295,8 @@ class Problem(DesignMatrix):
     @cached_property
     def origin_value(self) -> float:
         """λ g of the coefficients that the penalty alone would choose."""
+        if self._treats_all_alike:  # and chooses none
+            return 0.0
         return self.penalty_value(self.features.origin)
 
     def mean_squares(self) -> Floats:

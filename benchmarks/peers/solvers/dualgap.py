@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from benchmarks.peers.solvers.base import Fit, Solver, tolerances
 from benchmarks.peers.tasks import Instance
@@ -22,11 +23,16 @@ def penalty(instance: Instance) -> object:
 def start(instance: Instance, limit: float | None = None) -> Callable[[float], Fit]:
     import dualgap
 
-    X = instance.X if instance.l1_ratio == 0.0 else instance.columns
     g = penalty(instance)
 
+    def problem_on(X: Any) -> dualgap.Problem:
+        return dualgap.Problem(X, instance.y, instance.loss, g, instance.lam)
+
+    by_columns = "working-set" in dualgap.auto.choose(problem_on(instance.columns), 1e-6)[0]
+    X = instance.columns if by_columns else instance.X
+
     def fit(tol: float, limit: float | None = limit) -> Fit:
-        problem = dualgap.Problem(X, instance.y, instance.loss, g, instance.lam)
+        problem = problem_on(X)
         solution = dualgap.solve(problem, tol=tol, max_epochs=EPOCHS, max_seconds=limit)
         return Fit(solution.coef, solution.certificate.dual, solution.method)
 

@@ -16,8 +16,10 @@ from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-_WORTH = 1_000_000  # entries below which threads cost more than they save
+_WORTH = 600_000  # entries below which threads cost more than they save
 _ACROSS = 4  # parts of a sum across coordinates, at most
+_DENSE = 3  # entries for each place and part, below which adding up takes too long
+_SHORT = 1 << 18  # places of which there may always be two vectors
 
 
 def along(matrix: Any) -> list[slice]:
@@ -29,13 +31,14 @@ def along(matrix: Any) -> list[slice]:
 def across(matrix: Any) -> list[slice]:
     """Ranges of coordinates, for sums with a vector of their own for each range.
 
-    All these vectors together are no longer than the sides of the matrix.
+    All these vectors together are no longer than the sides of the matrix, or they are short.
     """
     entries = _entries(matrix)
     rows, places = matrix.shape
     if entries < _WORTH:
         return [slice(0, rows)]
-    return _cut(matrix, max(1, min(_ACROSS, 1 + rows // places, entries // (8 * places))))
+    room = max(1 + rows // places, 2 if places <= _SHORT else 1)
+    return _cut(matrix, max(1, min(_ACROSS, room, entries // (_DENSE * places))))
 
 
 def part(matrix: Any, lines: slice) -> Any:

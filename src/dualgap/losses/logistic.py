@@ -49,12 +49,15 @@ class Logistic(NamedTuple):
         r = q * b - y * z
         below = 0.5 * q > r
         edge = min(r, 0.0) if below else max(r - q, 0.0)  # the root lies beyond
-        s = math.log(b / (1.0 - b)) if 0.0 < b < 1.0 else edge
-        for _ in range(100):
-            s = min(s, edge) if below else max(s, edge)
-            p = sigmoid(s)
+        s, p = edge, b
+        if 0.0 < b < 1.0:
+            s = math.log(b / (1.0 - b))
+        for trial in range(100):
+            inside = min(s, edge) if below else max(s, edge)
+            if trial > 0 or inside != s or not 0.0 < b < 1.0:  # else p is known
+                s, p = inside, sigmoid(inside)
             move = (s + q * p - r) / (1.0 + q * p * (1.0 - p))
-            if abs(move) <= max(1e-8, 1e-15 * abs(s)):
+            if abs(move) <= max(1e-4, 1e-15 * abs(s)):
                 return y * (p - p * (1.0 - p) * move)  # off by the square of the move
             s -= move
         return y * sigmoid(s)

@@ -39,9 +39,9 @@ class Shape(NamedTuple):
         return float(np.sum((self.l1 * ahead + self.l2 * w) * towards))
 
     def slopes(self, w: Floats, move: Floats) -> Callable[[float], float]:
-        """The slope along a move as a function of the length."""
+        """The slope along a move as a function of the length: as one arrives, where it jumps."""
         if self.kinked:
-            return lambda length: self.slope(w + length * move, move)
+            return lambda length: -self.slope(w + length * move, -move)
         first, bend = self.slope(w, move), float(np.sum(self.l2 * move * move))
         return lambda length: first + length * bend
 

@@ -20,6 +20,7 @@ from dualgap.steps.quadratic import minimum
 
 _FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
 _BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
+_ENOUGH = 0.01  # of the slope: what Ψ must fall by, if a goal at kinks is beyond the minimum
 _TRIALS = 60
 _ABSURD = 100.0  # relative to P(0): more than a step can gain
 _SHORT = 1e-6  # the length of a step that calls for more damping
@@ -107,7 +108,7 @@ class Descent:
         pulled = float(np.sum(self.pull * move))
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.left, np.inf
-        lowest = self.response
+        lowest = there = self.response
         for trial in range(_TRIALS):
             response = self.samples.respond(self.response.z, along, length)
             slope = response.slope + self.problem.lam * (slopes(length) - pulled)
@@ -118,8 +119,13 @@ class Descent:
                 low, at_low, lowest = length, slope, response
                 if self.shape.kinked and length == 1.0:
                     break  # beyond the goal coefficients would leave their kinks
+                fall = low * at_low + (1.0 - low) * at_high  # Ψ falls by more on the way to 1
+                if self.shape.kinked and high == 1.0 and fall <= -_ENOUGH * self.left:
+                    return 1.0, there
             else:
                 high, at_high = length, slope
+                if length == 1.0:
+                    there = response
             if high == np.inf:
                 length *= 4.0
             elif trial % 2 or not at_high < np.inf:

@@ -20,6 +20,9 @@ from dualgap.problem import Problem
 
 _NEARBY = 1e-4  # in units of q: the distance at which b is compared for its slope
 _LEAST = 1e-8  # of the first width: narrower, and rounding errors decide where a kink is
+_WIDER = 10.0
+_FEW = 0.5  # curvatures, of those other than 0, whose change costs less than all of them anew
+_KEPT = 0.1  # of the sum of squares of each feature
 
 
 class Response(NamedTuple):
@@ -38,7 +41,8 @@ class Samples:
     def __init__(self, problem: Problem, a: Floats, width: float) -> None:
         self.problem, self.a = problem, a
         self.q = 0.0 if problem.loss.differentiable else width
-        self.least = _LEAST * self.q
+        self.widest, self.least = self.q, _LEAST * self.q
+        self.known: tuple[Floats, Floats] | None = None  # the last Hessian, with its weights
 
     def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
         """At z + length·move."""
@@ -52,8 +56,28 @@ class Samples:
         return Response(at, b, h, sum(_threads.together(_envelopes, calls)))
 
     def hessian(self, h: Floats) -> Floats:
-        """That of Σ c e(Xw), from what ``respond`` has returned."""
-        return gram(self.problem, self.problem.c * h)
+        """That of Σ c e(Xw), from what ``respond`` has returned.
+
+        Losses made of quadratic pieces change few curvatures in a step, and only these cost.
+        """
+        weights = self.problem.c * h
+        matrix = self._updated(weights)
+        if matrix is None:
+            matrix = gram(self.problem, weights)
+        self.known = weights, matrix
+        return matrix
+
+    def _updated(self, weights: Floats) -> Floats | None:
+        """The last Hessian with what has changed since; None if that is much, or rounds badly."""
+        if self.known is None:
+            return None
+        before, matrix = self.known
+        change = weights - before
+        if np.count_nonzero(change) > _FEW * np.count_nonzero(weights):
+            return None
+        new = matrix + gram(self.problem, change)
+        # What large entries leave behind must not show among small ones.
+        return new if (np.diag(new) >= _KEPT * np.diag(matrix)).all() else None
 
     def unsettled(self, z: Floats, reach: float) -> Any:
         """The samples whose b would change if z did, by so much at most."""
@@ -77,12 +101,20 @@ class Samples:
         self.least = min(max(self.least, least), self.q)
         self.a, self.q = b, max(self.q * factor, self.least)
 
+    def widen(self, b: Floats) -> bool:
+        """Take over the multipliers, and round off more, so that rounding errors of z matter less;
+        whether that is possible."""
+        wider = min(_WIDER * self.q, self.widest)
+        possible = wider > self.q
+        self.a, self.q, self.least = b, wider, wider
+        return possible
+
 
 class Blocks(Samples):
     """Losses of a vector without kinks, which say themselves what their Hessians are."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.q, self.least = problem, 0.0, 0.0
+        self.problem, self.q, self.least, self.widest = problem, 0.0, 0.0, 0.0
 
     def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
         b = np.empty(self.problem.dual_size)

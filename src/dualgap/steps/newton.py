@@ -42,7 +42,7 @@ _AHEAD, _FURTHER = 4.0, 4.0  # how far decision values may go next, relative to 
 _SHORTER = 0.5  # ... or, after a step that was so short, to what was thought
 _ALL = 0.9  # length of a step that was as good as among some samples
 _WORTH = 0.5  # of all entries: more are not worth leaving some out
-_PART, _PER_FEATURE = 10, 40  # a sample to start from: a tenth, or so many for each feature ...
+_PART, _PER_FEATURE = 10, 20  # a sample to start from: a tenth, or so many for each feature ...
 _LEAST, _MOST = 500, 0.2  # ... if these are at least so many, and at most that part
 _ROUGH = 1e-3  # of P(0): a minimum of a sample need not be better
 
@@ -173,8 +173,13 @@ class NewtonRun(FullPassRun):
     def end_stage(self) -> bool:
         """Take over multipliers and round off less, once the stage is solved well enough."""
         moved = self.samples.shift(self.at.response.b)
-        if self.samples.q == 0.0 or not np.isfinite(moved) or self._is_exhausted(moved):
+        if self.samples.q == 0.0 or not np.isfinite(moved):
             return False
+        if self._is_exhausted(moved):
+            # The coefficients are optimal; what is left of the gap are rounding errors of b.
+            widened = self.samples.widen(self.at.response.b)
+            self.at.answer(self.samples.respond(self.at.response.z))
+            return widened
         if not self._is_solved(self.at, moved):
             return False
         rounding = EPS * float(np.sum(np.sqrt(self.at.size) * np.abs(self.at.w)))
