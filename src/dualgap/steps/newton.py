@@ -195,14 +195,13 @@ class NewtonRun(FullPassRun):
         return True
 
     def state(self) -> dict[str, Any]:
-        at, samples = self.at, self.samples
+        at = self.at
         return {
             "w": at.w,
             "z": at.response.z,
             "left": at.left,
             "damping": at.damping,
-            "a": None if isinstance(samples, Blocks) else samples.a,
-            "widths": (samples.q, samples.least),
+            "samples": self.samples.state(),
             "steps": self.steps,
             "reach": self.reach,
             "unsampled": self.unsampled,
@@ -210,9 +209,7 @@ class NewtonRun(FullPassRun):
 
     def restore(self, state: dict[str, Any]) -> None:
         problem, at, samples = self.problem, self.at, self.samples
-        if not isinstance(samples, Blocks):
-            samples.a = vector(state, "a", problem.n)
-        samples.q, samples.least = state["widths"]
+        samples.restore(state["samples"])
         at.w = vector(state, "w", problem.coef_size)
         at.left, at.damping = state["left"], state["damping"]
         at.answer(samples.respond(vector(state, "z", problem.dual_size)))
