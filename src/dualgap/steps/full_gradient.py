@@ -127,18 +127,6 @@ class FullGradientRun(FullPassRun):
         self.L /= self.step.down
         return moved
 
-    def state(self) -> dict[str, Any]:
-        names = ("origin", "slopes", "v", "zv", "total", "L", "products")
-        return {"w": self.x.w, "z": self.x.z, **{name: getattr(self, name) for name in names}}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        d, n = self.problem.d, self.size
-        self.x = Point(self.problem, vector(state, "w", d), vector(state, "z", n))
-        self.origin, self.slopes = vector(state, "origin", d), vector(state, "slopes", d)
-        self.v, self.zv = vector(state, "v", d), vector(state, "zv", n)
-        self.total, self.L = float(state["total"]), float(state["L"])
-        self.products = state["products"]
-
     # --- the pieces of an iteration -----------------------------------------------------------
 
     def _begin(self) -> None:
@@ -207,6 +195,17 @@ class FullGradientRun(FullPassRun):
         square = float(np.sum((g / largest) ** 2))
         estimate = float(np.sum(self.problem.c * curvatures * along**2)) / square
         return estimate if 0.0 < estimate < LARGEST else 1.0
+
+    def state(self) -> dict[str, Any]:
+        names = ("origin", "slopes", "v", "zv", "total", "L", "products")
+        return {"w": self.x.w, "z": self.x.z, **{name: getattr(self, name) for name in names}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        d, n = self.problem.d, self.size
+        self.x = Point(self.problem, vector(state, "w", d), vector(state, "z", n))
+        self.origin, self.slopes = vector(state, "origin", d), vector(state, "slopes", d)
+        self.v, self.zv = vector(state, "v", d), vector(state, "zv", n)
+        self.total, self.L, self.products = (state[name] for name in ("total", "L", "products"))
 
 
 @kernel
