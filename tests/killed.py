@@ -23,7 +23,7 @@ def problem():
     rng = np.random.default_rng(5)
     X = sp.random_array((80, 12), density=0.5, rng=rng, format="csr")
     y = np.where(X @ rng.standard_normal(12) + 0.3 * rng.standard_normal(80) > 0.0, 1.0, -1.0)
-    return dg.Problem(X, y, "logistic", "l2", lam=2e-3)
+    return dg.Problem(X, y, "logistic", "l2", lam=2e-4)
 
 
 def main(path, every, pause):
