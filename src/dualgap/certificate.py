@@ -84,12 +84,18 @@ class Certificate:
 
 
 class Pair(NamedTuple):
-    """A primal and a dual point with their images z = Xw and u = (1/λ) Σ c a x."""
+    """A primal and a dual point with their images z = Xw and u = (1/λ) Σ c a x.
+
+    ``z_anew`` and ``u_anew`` say that an image is a sum over the data, made for this very point: a
+    proof need not repeat it. Else it may have been kept up to date by small additions.
+    """
 
     w: Floats
     a: Floats
     z: Floats
     u: Floats
+    z_anew: bool = False
+    u_anew: bool = False
 
 
 def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate:
@@ -123,17 +129,23 @@ class _Proof(NamedTuple):
 
 
 def prove(
-    problem: Problem, w: Floats, dual: Floats | None, enough: float = 0.0
+    problem: Problem,
+    w: Floats,
+    dual: Floats | None,
+    enough: float = 0.0,
+    z: Floats | None = None,
+    u: Floats | None = None,
 ) -> tuple[Certificate, Floats]:
     """The certificate, and the dual point that it rests on. u is computed anew for each one.
 
     Tried are ``dual``, −φ'(Xw) and 0, until a gap of ``enough`` is proven. Sums are taken in twice
     the precision only where the rounding errors of float64 matter: it takes many times as long.
+    ``z`` and ``u`` are the images of ``w`` and ``dual`` if these were just computed from the data.
     """
-    z = problem.decision(w)
+    z = problem.decision(w) if z is None else z
     pairs: list[Pair] = []
     best: _Proof | None = None
-    for pair in _candidates(problem, w, dual, z):
+    for pair in _candidates(problem, w, dual, z, u):
         nothing = not pair.a.any()
         if nothing and best and best.certificate.gap <= best.certificate.primal - problem.least:
             continue
@@ -146,23 +158,27 @@ def prove(
 
 def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
     """The same with this dual point and no other: two passes over the data."""
-    pair = _given(problem, w, dual, problem.decision(w))
+    pair = _given(problem, w, dual, problem.decision(w), None)
     return _sharpened(problem, [pair], _evaluate(problem, pair, PLAIN), 0.0)
 
 
-def _candidates(problem: Problem, w: Floats, dual: Floats | None, z: Floats) -> Iterator[Pair]:
+def _candidates(
+    problem: Problem, w: Floats, dual: Floats | None, z: Floats, u: Floats | None
+) -> Iterator[Pair]:
     if dual is not None:
-        yield _given(problem, w, dual, z)
+        yield _given(problem, w, dual, z, u)
     a = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, z, a)
     yield Pair(w, a, z, np.empty(0))
     yield Pair(w, np.zeros(problem.dual_size), z, np.empty(0))
 
 
-def _given(problem: Problem, w: Floats, dual: Floats, z: Floats) -> Pair:
+def _given(problem: Problem, w: Floats, dual: Floats, z: Floats, u: Floats | None) -> Pair:
     a = np.empty(problem.dual_size)
     terms.projections(problem.loss, problem.y, dual, a)
-    return Pair(w, dual if np.array_equal(a, dual) else a, z, np.empty(0))
+    if not np.array_equal(a, dual):
+        return Pair(w, a, z, np.empty(0))
+    return Pair(w, dual, z, np.empty(0) if u is None else u, u_anew=u is not None)
 
 
 def _better(one: _Proof | None, other: _Proof) -> _Proof:

@@ -13,7 +13,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.linalg import exact
-from dualgap.rounding import error_of_multiple, error_of_u
+from dualgap.rounding import error_of_u
 from dualgap.unpenalised import balance
 
 _SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
@@ -29,7 +29,7 @@ class Sums(NamedTuple):
 
 def _multiple(pair: Any, factor: float) -> Any:
     # That keeps a feasible: 0 belongs to the domain of every loss that is bounded below.
-    return pair._replace(a=pair.a * factor, u=pair.u * factor)
+    return pair._replace(a=pair.a * factor, u=pair.u * factor, u_anew=False)
 
 
 def _as_it_is(problem: Any, pair: Any) -> tuple[Any, Floats]:
@@ -41,14 +41,8 @@ def _scaled(problem: Any, pair: Any, error: Floats, factor: float) -> tuple[Any,
 
 
 def _measured(problem: Any, pair: Any) -> tuple[Any, Floats]:
-    return pair._replace(u=problem.average(pair.a)), error_of_u(problem, pair.a)
-
-
-def _scaled_and_bounded(
-    problem: Any, pair: Any, error: Floats, factor: float
-) -> tuple[Any, Floats]:
-    # Each a_i is rounded once more, and so is u: no pass over the data is needed to say so.
-    return _multiple(pair, factor), factor * error + error_of_multiple(problem, pair.a)
+    u = pair.u if pair.u_anew else problem.average(pair.a)
+    return pair._replace(u=u), error_of_u(problem, pair.a)
 
 
 def _measured_twice(problem: Any, pair: Any) -> tuple[Any, Floats]:
@@ -65,7 +59,7 @@ def _scaled_and_measured(
 
 
 GIVEN = Sums(_as_it_is, _scaled)  # as a run maintains it, without any bound
-PLAIN = Sums(_measured, _scaled_and_bounded)  # in float64
+PLAIN = Sums(_measured, _scaled)  # in float64
 EXACT = Sums(_measured_twice, _scaled_and_measured)  # in twice the precision
 
 
@@ -101,23 +95,23 @@ def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Fl
         return pair, error, 0.0
     low, high = problem.features.low, problem.features.high
     if_exact = terms.room(pair.u, np.empty(0), low, high)
-    length = 1.0
+    if not error.size:
+        return (pair if if_exact == 1.0 else _multiple(pair, if_exact)), error, 0.0
+    whole, length = pair, 1.0
     for trial in range(_SHRINKS):
-        shrink = terms.room(pair.u, error, low, high) if trial or error.size else if_exact
-        if shrink == 1.0:
+        room = terms.room(pair.u, error, low, high)
+        if room == 1.0:
             return pair, error, 1.0 - length / if_exact if if_exact > 0.0 else 1.0
         # What a is rounded to may lead outside again, by as little: later trials go further in.
-        shrink = max(1.0 - (1.0 - shrink) * 4.0**trial, 0.0)
-        pair, error = sums.scaled(problem, pair, error, shrink)
-        length *= shrink
-        if not error.size:
-            return pair, error, 0.0
+        length *= max(1.0 - (1.0 - room) * 4.0**trial, 0.0)
+        pair, error = sums.scaled(problem, whole, error, length)
     return _nothing(problem, pair), 0.0 * error, 1.0
 
 
 def _nothing(problem: Any, pair: Any) -> Any:
     """With a = 0, which is always feasible and says at least that losses have a minimum."""
-    return pair._replace(a=np.zeros(problem.dual_size), u=np.zeros(problem.coef_size))
+    a, u = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
+    return pair._replace(a=a, u=u, u_anew=True)
 
 
 def _balanced(problem: Any, pair: Any) -> tuple[Any, Floats]:
@@ -131,4 +125,4 @@ def _balanced(problem: Any, pair: Any) -> tuple[Any, Floats]:
     typical = np.sqrt(np.repeat(problem.column_squares, problem.width)[free] / problem.n)
     with np.errstate(divide="ignore"):
         needed = np.where(typical > 0.0, (1.0 + np.abs(problem.y).max()) / typical, 0.0)
-    return pair._replace(a=a, u=u), reach + needed
+    return pair._replace(a=a, u=u, u_anew=True), reach + needed

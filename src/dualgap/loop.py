@@ -164,10 +164,11 @@ class Loop:
         self.progress.show(self.updates / self.run.size, self.gap)
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
+            images = self._images()
             self._forget()
             if hasattr(self.run, "shed"):
                 self.run.shed()
-            proof, dual = prove(self.problem, *self.best, self.target)
+            proof, dual = prove(self.problem, *self.best, self.target, *images)
             if proof.gap <= self.target:
                 self.proof = proof, dual
                 return Status.CONVERGED
@@ -194,6 +195,16 @@ class Loop:
         if self.checkpoint and self.stored != len(self.history):
             self.checkpoint.write(taken(self))
             self.stored = len(self.history)
+
+    def _images(self) -> tuple[Any, Any]:
+        """z and u of the best pair, if they are known and rest on the data."""
+        pair, (coef, dual) = self.pair, self.best
+        if pair is None:  # after a checkpoint
+            return None, None
+        return (
+            pair.z if pair.z_anew and pair.w is coef else None,
+            pair.u if pair.u_anew and pair.a is dual else None,
+        )
 
     def _stands_still(self) -> bool:
         """Whether nothing moves any more: the rarest coordinate must have come up as well."""

@@ -13,6 +13,8 @@ from dualgap._validate import Floats
 from dualgap.linalg.products import BLOCK, norm
 from dualgap.losses._simplex import LOOSE
 
+_MULTIPLIED = 2.0  # roundings of a multiple
+
 
 def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
     """A bound on the rounding errors of X w; for blocks on their Euclidean norms.
@@ -33,18 +35,14 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
 
 
 def error_of_u(problem: Any, a: Floats) -> Floats:
-    """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
-    counts, blocked = problem.column_counts, not problem.by_rows
-    more = LOOSE * problem.width if problem.width > 1 else 0.0
-    return _for_each_class(problem, a, counts, blocked, more)
+    """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility.
 
-
-def error_of_multiple(problem: Any, a: Floats) -> Floats:
-    """How far a multiple of u can be from the u of a multiple of a, both rounded."""
-    return _for_each_class(problem, a, np.zeros(problem.d), False, 0.0)
-
-
-def _for_each_class(problem: Any, a: Floats, counts: Floats, blocked: bool, more: float) -> Floats:
+    It covers a multiple of both, by a factor of at most 1: each a_i is rounded once more then, and
+    so is u.
+    """
+    more = _MULTIPLIED + (LOOSE * problem.width if problem.width > 1 else 0.0)
+    counts: Floats = problem.column_counts
+    blocked = not problem.by_rows
     sizes = np.empty(problem.width)
     _norms(problem.c, a, sizes)
     sizes /= problem.lam

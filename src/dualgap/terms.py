@@ -156,18 +156,17 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts
 
 @kernel
 def room(u: Any, error: Any, low: Any, high: Any) -> float:
-    """The largest factor up to 1 by which u, up to its error, comes to lie within its bounds.
+    """The largest factor up to 1 by which u comes to lie within its bounds, for any such error.
 
     Features without a penalty, whose bounds are both 0, do not count.
     """
     factor = 1.0
     for j in range(len(u)):
         size = error[j] if len(error) else 0.0
-        above, below = u[j] + size, u[j] - size
-        if above > high[j] and (high[j] > 0.0 or low[j] < 0.0):
-            factor = min(factor, high[j] / above)
-        if below < low[j] and (high[j] > 0.0 or low[j] < 0.0):
-            factor = min(factor, low[j] / below)
+        if u[j] + size > high[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, max(high[j] - size, 0.0) / u[j] if u[j] > 0.0 else 0.0)
+        if u[j] - size < low[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, max(-low[j] - size, 0.0) / -u[j] if u[j] < 0.0 else 0.0)
     return factor
 
 

@@ -162,7 +162,7 @@ class SplitRun(BatchRun):
         u = self.cells[FADING::WIDTH] + self.cells[STEADY::WIDTH]
         w = np.empty(self.problem.d)
         terms.conj_slopes(self.problem.penalty, u, w)
-        return Pair(w, a, self.problem.decision(w), u)
+        return Pair(w, a, self.problem.decision(w), u, z_anew=True)
 
     def refresh(self) -> None:
         self._prepare(0)

@@ -133,7 +133,7 @@ class MachineRun(BatchRun):
         self._end_round()
         w, u = np.empty(self.problem.d), self.cells[SHARED :: self.width].copy()
         terms.conj_slopes(self.problem.penalty, u, w)
-        return Pair(w, self.a.copy(), self.problem.decision(w), u)
+        return Pair(w, self.a.copy(), self.problem.decision(w), u, z_anew=True)
 
     def refresh(self) -> None:
         self._end_round()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._compile import inner, kernel
-from dualgap._rules import entry, place, span
+from dualgap._rules import entry, place, within
 from dualgap.steps.working_set_kernels import goal_of
 
 _FIRST, _LATER = 10, 3  # sweeps before the first direct solve, and at least between two of them
@@ -18,26 +18,26 @@ _DAMPED = 1e-10  # added to a diagonal of 1, for features that others can replac
 
 
 @kernel
-def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: Any) -> None:
-    """out_st = Σ_k h_k A_sk A_tk for the features of ``order``, but for the first ``known``.
+def add_products(
+    matrix: Any, order: Any, h: Any, known: int, rows: int, begin: int, end: int, out: Any
+) -> None:
+    """out_st += Σ_k h_k A_sk A_tk, k from ``begin`` to ``end``, for the features of ``order`` but
+    for the first ``known``, and t up to s.
 
     So many ``rows`` at a time are turned into lists of their entries, whose products are added up.
     """
     size = len(order)
-    ahead = np.empty(size, np.int64)
+    ahead, stops = np.empty(size, np.int64), np.empty(size, np.int64)
     for s in range(size):
-        ahead[s] = span(matrix, order[s])[0]
-        for t in range(s + 1 if s >= known else 0):
-            out[s, t] = 0.0
+        ahead[s], stops[s] = within(matrix, order[s], begin, end)
     ends = np.empty(rows + 1, np.int64)
     positions, values = np.empty(0, np.uint32), np.empty(0)
-    for low in range(0, len(h), rows):
-        high = min(low + rows, len(h))
+    for low in range(begin, end, rows):
+        high = min(low + rows, end)
         ends[:] = 0
         for s in range(size):
-            stop = span(matrix, order[s])[1]
             t = ahead[s]
-            while t < stop and place(matrix, order[s], t) < high:
+            while t < stops[s] and place(matrix, order[s], t) < high:
                 ends[place(matrix, order[s], t) - low + 1] += 1
                 t += 1
         for k in range(rows):
@@ -45,9 +45,8 @@ def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: A
         if ends[rows] > len(positions):
             positions, values = np.empty(2 * ends[rows], np.uint32), np.empty(2 * ends[rows])
         for s in range(size):
-            stop = span(matrix, order[s])[1]
             t = ahead[s]
-            while t < stop and place(matrix, order[s], t) < high:
+            while t < stops[s] and place(matrix, order[s], t) < high:
                 k = place(matrix, order[s], t) - low
                 positions[ends[k]] = s
                 values[ends[k]] = entry(matrix, order[s], t)
@@ -63,12 +62,21 @@ def weighted_gram(matrix: Any, order: Any, h: Any, known: int, rows: int, out: A
                 if weight == 0.0 or where[last - 1] < known:
                     break
                 x = weight * what[last - 1]
-                row = out[where[last - 1]]
+                row = out[where[last - 1] - known]
                 for t in range(last):
                     row[where[t]] += x * what[t]
-    for s in range(known, size):
-        for t in range(s):
-            out[t, s] = out[s, t]
+
+
+@kernel
+def mirror(parts: Any, known: int, out: Any) -> None:
+    """out = the sum of the parts, from ``known`` on, with both triangles."""
+    for s in range(parts.shape[1]):
+        for t in range(known + s + 1):
+            total = 0.0
+            for part in range(len(parts)):
+                total += parts[part, s, t]
+            out[known + s, t] = total
+            out[t, known + s] = total
 
 
 @inner
@@ -84,6 +92,16 @@ def _sweep(gram: Any, penalty: Any, lam: float, order: Any, q: Any, g: Any, x: A
             for k in range(len(order)):
                 g[k] += delta * row[k]
             largest = max(largest, q[turn] * abs(delta))
+    return largest
+
+
+@kernel
+def off(penalty: Any, lam: float, order: Any, q: Any, g: Any, x: Any) -> float:
+    """The largest change of a gradient that a step would make."""
+    largest = 0.0
+    for turn in range(len(order)):
+        new = goal_of(penalty, lam, order[turn], x[turn], g[turn], q[turn])
+        largest = max(largest, q[turn] * abs(new - x[turn]))
     return largest
 
 

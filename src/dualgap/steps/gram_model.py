@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from dualgap import _threads
 from dualgap._validate import Floats
 from dualgap.linalg.dense import Dense
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.steps import gram_kernels
-from dualgap.steps.working_set_kernels import dots
 
 _MOST = 2000  # features of a Gram matrix
 _ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
+_WORTH, _PER_ENTRY = 1_000_000, 4  # products that are worth a second thread
 _BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
 
 
@@ -31,7 +32,8 @@ class GramModel:
         self.shape = shape_of(problem.penalty, problem.coef_size)
         self.known: Any = np.empty(0, np.int64)
         self.gram = np.empty((0, 0))
-        self.h, self.stale = np.empty(0), True
+        self.q = self.h = np.empty(0)
+        self.stale = True
         self.fresh = False  # whether the last model was made with the curvatures at hand
 
     def pays(self, set_: Any, entries: float) -> bool:
@@ -50,30 +52,33 @@ class GramModel:
         """Make the next matrix from the curvatures at hand."""
         self.stale = True
 
+    def off(self, set_: Any, g: Floats, x: Floats) -> float:
+        """How far the gradient is off at most, by the curvatures of the last model."""
+        problem = self.problem
+        return float(gram_kernels.off(problem.penalty, problem.lam, set_, self.q, g, x))
+
     def minimise(
         self,
         set_: Any,
         h: Floats,
-        r: Floats,
+        g: Floats,
         flattest: Floats,
         x: Floats,
         close: float,
         part: float,
     ) -> float:
-        """Change x, the coefficients of the set, to the minimum of the model.
+        """Change x, the coefficients of the set, to the minimum of the model with this gradient.
 
         It ends when no gradient is off by more than ``close``, or by more than a ``part`` of what
         it was off first, which is returned.
         """
         problem = self.problem
-        g = np.empty(len(set_))
-        dots(self.matrix, r, set_, g)
         shaped = self.shape is not None
         parts = [np.asarray(of_all[set_]) for of_all in self.shape or ()] or [np.empty(0)] * 4
         self._extend(set_, h)
-        q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
+        self.q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
         model = self.gram, problem.penalty, problem.lam
-        state = *parts, set_, q, g, x, close, part
+        state = *parts, set_, self.q, g, x, close, part
         try:
             first, _ = gram_kernels.minimise(*model, shaped, *state)
         except np.linalg.LinAlgError:  # some features can all but replace others
@@ -102,11 +107,21 @@ class GramModel:
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
         else:
-            # A block of rows whose entries fit into a cache.
-            entries = float(self.problem.column_counts[set_].sum())
-            rows = max(int(_BLOCK * self.problem.n / max(entries, 1.0)), _LEAST_ROWS)
-            rows = min(rows, self.problem.n)
-            gram_kernels.weighted_gram(self.matrix, set_, h, known, rows, self.gram)
+            self._add_sparse(set_, h, known)
+
+    def _add_sparse(self, set_: Any, h: Floats, known: int) -> None:
+        n, size = self.problem.n, len(set_)
+        entries = max(float(self.problem.column_counts[set_].sum()), 1.0)
+        # A block of rows whose entries fit into a cache.
+        rows = min(max(int(_BLOCK * n / entries), _LEAST_ROWS), n)
+        # Threads share the rows, if each adds more than it costs to add up what they have found.
+        worth = max(_WORTH, _PER_ENTRY * (size - known) * size)
+        ends = [0, n // 2, n] if entries * entries / n >= worth else [0, n]
+        parts = np.zeros((len(ends) - 1, size - known, size))
+        model = self.matrix, set_, h, known, rows
+        calls = [(*model, *ends[k : k + 2], part) for k, part in enumerate(parts)]
+        _threads.together(gram_kernels.add_products, calls)
+        gram_kernels.mirror(parts, known, self.gram)
 
     def state(self, set_: Any) -> dict[str, Any]:
         """What a checkpoint has to keep; None stands for the set itself."""

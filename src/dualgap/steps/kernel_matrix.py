@@ -50,7 +50,7 @@ class KernelRun(FullPassRun):
         u = problem.average(self.a)
         w = np.empty(problem.d)
         terms.conj_slopes(problem.penalty, u, w)
-        return Pair(w, self.a, problem.decision(w), u)
+        return Pair(w, self.a, problem.decision(w), u, z_anew=True, u_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Solve for what is left over."""

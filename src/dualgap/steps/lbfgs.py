@@ -105,7 +105,7 @@ class Objective:
         terms.slopes(problem.loss, problem.y, z, a)
         self.products += 2
         with np.errstate(over="ignore", invalid="ignore"):
-            return Pair(w, a, z, problem.average(a))
+            return Pair(w, a, z, problem.average(a), u_anew=True)
 
     def value(self, x: Floats, pair: Pair) -> tuple[float, Floats]:
         """P and its gradient."""

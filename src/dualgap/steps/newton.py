@@ -93,7 +93,8 @@ class NewtonRun(FullPassRun):
         self.at.answer(self.samples.respond(self.problem.decision(self.at.w)))
 
     def pair(self) -> Pair:
-        return Pair(self.at.w, self.at.response.b, self.at.response.z, self.at.u)
+        at = self.at
+        return Pair(at.w, at.response.b, at.response.z, at.u, u_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """A Newton step, or several of them among samples near their kinks."""

@@ -162,7 +162,7 @@ class AverageRun(BatchRun):
     def pair(self) -> Pair:
         follow_all(self.features, self.problem.coef_size, self.time + self.features.lag)
         w, u = self.cells[W::WIDTH].copy(), self.cells[U::WIDTH].copy()
-        return Pair(w, self.a.copy(), self.problem.decision(w), u)
+        return Pair(w, self.a.copy(), self.problem.decision(w), u, z_anew=True)
 
     def resting(self) -> bool:
         follow_all(self.features, self.problem.coef_size, self.time + self.features.lag)

@@ -96,7 +96,7 @@ class SAGRun(FullPassRun):
     def pair(self) -> Pair:
         z, a = self.problem.decision(self.w), np.empty(self.size)
         terms.slopes(self.problem.loss, self.problem.y, z, a)
-        return Pair(self.w, a, z, self.problem.average(a))
+        return Pair(self.w, a, z, self.problem.average(a), u_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Twice as many epochs as before; counted are those that are new."""

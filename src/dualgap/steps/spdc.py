@@ -186,7 +186,7 @@ class SaddleRun(BatchRun):
     def pair(self) -> Pair:
         wake_all(self.features, self.problem.d, self.time + 1)
         w, u = self.cells[W::WIDTH].copy(), self.cells[U::WIDTH].copy()
-        return Pair(w, self.a.copy(), self.problem.decision(w), u)
+        return Pair(w, self.a.copy(), self.problem.decision(w), u, z_anew=True)
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Move the centre once the stage has come closer to its saddle point by a factor e²."""

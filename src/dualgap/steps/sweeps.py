@@ -40,7 +40,7 @@ _UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
 _SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
 _FEW = 2000  # samples up to which a look costs more than the sweeps that it saves
-_FIRST_SWEEPS, _MOST_SWEEPS = 4, 6  # of a round, for so few
+_FIRST_SWEEPS, _MOST_SWEEPS = 5, 6  # of a round, for so few
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
 _FIRST = 2  # rounds before the first step on the face
 _STRETCH = 4_000_000  # entries of rows on disk that are visited one after the other
@@ -92,7 +92,7 @@ class SweepsRun(FullPassRun):
         w, z = np.empty(len(u)), np.empty(self.size)
         terms.conj_slopes(self.problem.penalty, u, w)
         products.gather(self.view.matrix, w, z)
-        return Pair(w, a, z, u)
+        return Pair(w, a, z, u, z_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         self.mean, self.swept = None, 0.0

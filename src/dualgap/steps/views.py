@@ -171,7 +171,7 @@ class DualView(View):
         w, z = np.empty(self.problem.coef_size), np.empty(self.problem.dual_size)
         terms.conj_slopes(self.problem.penalty, self.v, w)
         products.gather(self.matrix, w, z)
-        return Pair(w, self.x.copy(), z, self.v.copy())
+        return Pair(w, self.x.copy(), z, self.v.copy(), z_anew=True)
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
@@ -231,7 +231,7 @@ class PrimalView(View):
         terms.slopes(self.problem.loss, self.problem.y, self.v, a)
         products.gather(self.matrix, self.problem.c * a, u)
         u /= self.problem.lam
-        return Pair(self.x.copy(), a, self.v.copy(), u)
+        return Pair(self.x.copy(), a, self.v.copy(), u, u_anew=True)
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem

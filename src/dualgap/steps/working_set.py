@@ -67,9 +67,9 @@ class WorkingSetRun(FullPassRun):
         super().__init__(problem)
         self.matrix = problem.columns
         self.w = (origin(problem) if warm.coef is None else warm.coef).copy()
-        empty = problem.column_squares == 0.0
+        empty = np.flatnonzero(problem.column_squares == 0.0)
         self.w[empty] = problem.features.origin[empty]  # there the penalty decides
-        self.free = problem.features.free & ~empty
+        self.counts = problem.column_counts
         self.z = problem.decision(self.w)
         self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
         self.u: Floats | None = None
@@ -87,7 +87,7 @@ class WorkingSetRun(FullPassRun):
         a = np.empty(problem.n)
         terms.slopes(problem.loss, problem.y, self.z, a)
         self.u = problem.average(a)
-        return Pair(self.w.copy(), a, self.z, self.u)
+        return Pair(self.w.copy(), a, self.z, self.u, u_anew=True)
 
     def shed(self) -> None:
         self.z = np.empty(0)
@@ -112,17 +112,17 @@ class WorkingSetRun(FullPassRun):
     def _choose(self) -> None:
         """Let those features join that could gain most by a step, if need be for idle ones."""
         problem = self.problem
+        if not len(self.set):
+            self.set = self._used()
         gain = np.empty(problem.d)
         kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
-        used = (self.w != problem.features.origin) | self.free
-        count = int(np.count_nonzero(used))
-        full = count / max(len(self.set), 1)
-        gain[used] = np.inf
         gain[self.set] = 0.0
         new = np.flatnonzero(gain)
+        stay = self._in_use(self.set)
+        count = int(np.count_nonzero(stay))
+        full = count / max(len(self.set), 1)
         size = max(int((1.0 + _GROWTH * full) * count), count + _FEW)
         if len(new) > size - len(self.set) or full < _IDLE:
-            stay = used[self.set]
             self.model.keep(self.set, stay)
             self.set = self.set[stay]
         room = size - len(self.set)
@@ -130,15 +130,29 @@ class WorkingSetRun(FullPassRun):
         if not complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
         # Gram matrices are read less widely if long columns are side by side.
-        new = new[np.argsort(-problem.column_counts[new], kind="stable")]
+        new = new[np.argsort(-self.counts[new], kind="stable")]
         self.set = np.concatenate([self.set, new])
         easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
         self.settled = complete and easy
 
+    def _used(self) -> Any:
+        """The features that are not where the penalty would have them, or have no penalty."""
+        origin, free = self.problem.features.origin, self.problem.free_places
+        used = self.w != origin
+        used[free[self.counts[free] > 0.0]] = True
+        return np.flatnonzero(used)
+
+    def _in_use(self, some: Any) -> Any:
+        """Which of these are."""
+        used = self.w[some] != self.problem.features.origin[some]
+        if len(self.problem.free_places):
+            used |= np.isin(some, self.problem.free_places)
+        return used
+
     def _fit(self) -> float:
         """Minimise over the set, to a part of what it was off before; returns the entries read."""
         problem, set_ = self.problem, self.set
-        entries = float(problem.column_counts[set_].sum())
+        entries = float(self.counts[set_].sum())
         flattest = _FLATTEST * self.bound[set_]
         small = self.model.pays(set_, entries)
         self.r, self.h = np.empty((2, problem.n))
@@ -147,8 +161,12 @@ class WorkingSetRun(FullPassRun):
         for turn in range(1 if self.fixed else _MODELS):
             x = self.w[set_]
             if small:
+                g = np.empty(len(set_))
+                kernels.dots(self.matrix, self.r, set_, g)
+                if turn > 0 and self.model.off(set_, g, x) <= close:
+                    break
                 part = _FINE if not self.fixed else (0.0 if self.settled else _ROUGH)
-                first = self.model.minimise(set_, self.h, self.r, flattest, x, close, part)
+                first = self.model.minimise(set_, self.h, g, flattest, x, close, part)
                 work += 4.0 * entries
             else:
                 first, spent = self._descend(flattest, x, close)
