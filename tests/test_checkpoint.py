@@ -112,6 +112,26 @@ def test_goes_on_with_intercepts_and_blocks(method, file):
     same(in_pieces(problem, method, file, **options), dg.solve(problem, method, **options))
 
 
+@pytest.mark.parametrize(
+    ("method", "loss", "penalty", "shape"),
+    [
+        ("working-set", "logistic", "l1", (200, 600)),  # whose sets grow and shrink
+        ("newton", "hinge", "l2", (3000, 6)),  # from a sample, among samples near their kinks
+        ("sweeps", "hinge", "l2", (3000, 60)),  # on faces
+        ("sweeps", "logistic", "l2", (3000, 60)),  # by levels
+    ],
+)
+def test_goes_on_when_broken_off_after_every_round(method, loss, penalty, shape, file):
+    rng = np.random.default_rng(8)
+    X = sp.random_array(shape, density=0.3, rng=rng, format="csr")
+    y = np.sign(X @ rng.standard_normal(shape[1]) + 0.3 * rng.standard_normal(shape[0]))
+    problem = dg.Problem(X, y, loss, penalty, lam=2e-3 if penalty == "l1" else 1e-4)
+    once = dg.solve(problem, method, tol=1e-10, max_epochs=40)
+    rounds = len(once.history) - 1
+    assert rounds > 3
+    same(in_pieces(problem, method, file, (1,) * rounds, tol=1e-10, max_epochs=40), once)
+
+
 def test_goes_on_with_a_kernel_matrix(file):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((20, 40))
