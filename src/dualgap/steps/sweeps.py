@@ -6,11 +6,12 @@ al. 2008); what is looked at is the mean of the later sweeps: there the objectiv
 size of a residue, not with its square, and the residues of sweeps cancel out. For other losses they
 are the samples with the largest parts of the gap, then also those with a tenth of it, and so on,
 until as many updates are made as there are samples: what ``GapPerEpoch(m=10)`` draws, without
-drawing (Perekrestenko et al. 2017; Csiba et al. 2015). If there are few samples, each round makes
-as many sweeps over the unresolved ones as the target seems to take. Where the dual objective is
-quadratic on a face (``face.py``), a round begins with conjugate gradients on it, unless they lately
-gained less for their cost than sweeps did. Ridge regression on few samples is one system
-(``kernel_matrix.py``).
+drawing (Perekrestenko et al. 2017; Csiba et al. 2015). If there are few samples, or steps soon
+become short, a round sweeps over all unresolved ones until these are as short as the target takes.
+
+Where the dual objective is quadratic on a face (``face.py``), a round begins with conjugate
+gradients on it, unless they lately gained less for their cost than sweeps did. Ridge regression on
+few samples is one system (``kernel_matrix.py``).
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _UPDATES = 2.25  # of a round, for each sample, unless one sweep takes more
 _SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
 _FEW = 2000  # samples up to which a look costs more than the sweeps that it saves
-_FIRST_SWEEPS, _MOST_SWEEPS = 5, 6  # of a round, for so few
+_MOST_SWEEPS, _SLOW_SWEEPS = 12, 6  # over all; if steps do not become shorter ...
+_FAST = 0.5  # ... by this factor, squared ...
+_QUICK = 0.3  # ... or, if there are many samples, by this one, they are told apart
+_TRUST = 1e-3, 1e3  # how wrong the gap may be that sweeps expect
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
 _FIRST = 2  # rounds before the first step on the face
 _STRETCH = 4_000_000  # entries of rows on disk that are visited one after the other
@@ -76,8 +80,8 @@ class SweepsRun(FullPassRun):
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
         self.kinked = problem.loss.gamma == 0.0
-        self.few = problem.n <= _FEW
-        self.target, self.gap, self.planned = setting.target, np.inf, _FIRST_SWEEPS
+        self.few, self.quick = problem.n <= _FEW, True
+        self.target, self.expected, self.trust = setting.target, 0.0, 1.0
         self.weights: Any = self.view.q > 0.0  # False or 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
@@ -126,7 +130,7 @@ class SweepsRun(FullPassRun):
         """The samples of each sweep of a round, in random order."""
         if self.kinked:
             return self._of_kinks()
-        return self._of_all() if self.few else self._of_levels()
+        return self._of_all() if self.few or self.quick else self._of_levels()
 
     def _of_kinks(self) -> Iterator[Any]:
         """All that is unresolved, then what still moves."""
@@ -140,10 +144,25 @@ class SweepsRun(FullPassRun):
                 break
 
     def _of_all(self) -> Iterator[Any]:
-        """All that is unresolved, as often as planned."""
+        """All that is unresolved, until the steps are so short that the gap should be small.
+
+        A sample that would move by δ in the next sweep adds about c (q + γ)² δ²/2γ to it.
+        """
+        view, gamma = self.view, float(self.problem.loss.gamma)
         left = np.flatnonzero(self.weights > 0.0)
-        for _ in range(self.planned):
+        share = self.problem.c[left] * (view.q[left] + gamma) ** 2 / (2.0 * gamma)
+        last = 0.0
+        for turn in range(_MOST_SWEEPS):
+            before = view.x[left]
             yield self._shuffled(left.copy())
+            size = float(np.sum(share * (view.x[left] - before) ** 2))
+            rate = size / last if 0.0 < size < last else float(size > 0.0)
+            self.expected, last = size * rate, size
+            self.quick = turn == 0 or rate <= _QUICK
+            near = turn > 0 and self.trust * self.expected <= self.target
+            slow = rate > _FAST and turn + 1 >= _SLOW_SWEEPS
+            if near or slow or not (self.few or self.quick):
+                break
 
     def _of_levels(self) -> Iterator[Any]:
         """What has the largest parts of the gap, then also what has a tenth of it, and so on."""
@@ -183,15 +202,9 @@ class SweepsRun(FullPassRun):
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
-        self._plan(certificate.gap)
+        if self.expected > 0.0:
+            self.trust = float(np.clip(certificate.gap / self.expected, *_TRUST))
         return False
-
-    def _plan(self, gap: float) -> None:
-        """How many sweeps the target takes if the gap falls as fast as in the last round."""
-        last = np.log(self.gap / gap) if 0.0 < gap < self.gap < np.inf else 1.0
-        left = np.log(gap / self.target) if self.target > 0.0 and gap > 0.0 else np.inf
-        self.planned = int(np.clip(np.ceil(self.planned * left / last), 1, _MOST_SWEEPS))
-        self.gap = gap
 
     def shed(self) -> None:
         self.weights, self.mean = self.view.q > 0.0, None
@@ -201,14 +214,16 @@ class SweepsRun(FullPassRun):
         self.mean = None
 
     def state(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("weights", "gap", "planned", "dual")}
+        names = ("weights", "quick", "expected", "trust", "dual")
+        own = {name: getattr(self, name) for name in names}
         own["faces"] = self.faces.state() if self.faces else None
         return {"x": self.view.x, "v": self.view.v, **own}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.view.x[:], self.view.v[:] = state["x"], state["v"]
         self.weights = np.array(np.broadcast_to(state["weights"], self.size))
-        self.gap, self.planned, self.dual = state["gap"], state["planned"], state["dual"]
+        for name in ("quick", "expected", "trust", "dual"):
+            setattr(self, name, state[name])
         if self.faces:
             self.faces.restore(state["faces"])
 
