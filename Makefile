@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
+.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,10 @@ test: $(READY)
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
 	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
+
+# Real processes that are killed, and gigabytes on disk: minutes, and room for several GB.
+test-cluster: $(READY)
+	$(BIN)/pytest -n 2 -m cluster
 
 # The estimators under the oldest scikit-learn that is supported.
 test-oldest: pyproject.toml
@@ -56,6 +60,10 @@ bench-scaling: $(READY)
 
 bench-threads: $(READY)
 	$(BIN)/python benchmarks/threads.py
+
+# Needs 15 GB on disk for a while.
+bench-out-of-core: $(READY)
+	$(BIN)/python -m benchmarks.out_of_core
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

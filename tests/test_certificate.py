@@ -10,6 +10,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 import dualgap as dg
+from dualgap import terms
 from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
 
 EXAMPLES = 200  # for each of the ten losses
@@ -417,3 +418,20 @@ def test_switching_every_feature_off():
     problem = dg.Problem(np.eye(3), [1.0, 2.0, 3.0], "squared", Weighted(L2(), [np.inf] * 3), 0.1)
     assert dg.certify(problem, [1.0, 0.0, 0.0]).radius == np.inf
     assert dg.solve(problem).certificate.radius == 0.0
+
+
+@pytest.mark.parametrize("penalty", [L2(), L1()])
+def test_sums_do_not_depend_on_where_arrays_lie(penalty):
+    """Side by side in memory or far apart: the same bits, or no run could be repeated."""
+    rng = np.random.default_rng(0)
+    w, u = rng.standard_normal((2, 12))
+    u *= 0.1
+    space, found = np.empty(60), set()
+    for apart in range(12):
+        for first, second, third in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            starts = [(12 + apart % 4) * k + apart % 5 for k in (first, second, third)]
+            of_w, of_u, parts = (space[start : start + 12] for start in starts)
+            of_w[:], of_u[:] = w, u
+            sums = terms.feature_terms(penalty, 0.3, of_w, of_u, np.empty(0), parts)
+            found.add((sums, parts.tobytes()))
+    assert len(found) == 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from dualgap import samplings
 from dualgap._validate import named, unknown
+from dualgap.linalg import storage
 from dualgap.methods import METHODS, Method, suitable
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
@@ -32,6 +33,8 @@ _TALL = 200  # samples for each feature from which a sample of them tells nearly
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """A name with the reason in words, and the method."""
+    if storage.is_on_disk(problem.X):
+        return _chosen(_without_copies(problem), "X lies on disk by rows")
     dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
     sets = _why_sets(problem)
     if sets:
@@ -51,6 +54,15 @@ def choose_to_sample(problem: Problem) -> tuple[str, Method]:
         return _chosen("prox-point", f"{dual} and {primal}")
     hold = why_hold(problem)
     return _chosen("prox-point", hold) if hold else _chosen("cd-gap-decay", why_view(problem))
+
+
+def _without_copies(problem: Problem) -> str:
+    """The method that neither turns X around nor copies a part of it."""
+    bounded = problem.loss.gamma > 0.0 or not problem.loss.differentiable
+    if not lacks_for_dual(problem) and bounded:
+        return "cd-gap-decay" if METHODS["sweeps"].refusal(problem) else "sweeps"
+    smooth = METHODS["afg"].refusal(problem) is None and why_hold(problem) is None
+    return "afg" if smooth else "prox-point"
 
 
 def _why_sets(problem: Problem) -> str | None:

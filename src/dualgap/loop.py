@@ -13,6 +13,7 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair, evaluate, prove
 from dualgap.intercept import split
+from dualgap.loop_state import taken
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
 from dualgap.solution import History, Status
@@ -68,6 +69,10 @@ class Loop:
         self.visited = np.zeros(run.size, dtype=bool)  # coordinates since the last movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
+        self.earlier = 0.0  # seconds of the run that a checkpoint has kept
+        self.checkpoint: Any = None
+        self.stored = 0  # rows of the history at the last checkpoint
+        self.interrupted: Callable[[], bool] = bool  # whether Ctrl-C asks for an end
         self.primal, self.dual = np.inf, problem.least
         self.best: tuple[Floats, Floats] = (
             problem.features.origin.copy(),
@@ -78,6 +83,10 @@ class Loop:
         self.started = time.perf_counter()
         self.pair: Any  # at the last look, and None once nobody needs it: it takes memory
         self.certificate: Any
+        self.pair = self.certificate = None
+
+    def begin(self) -> None:
+        """The look at the start."""
         self.pair, self.certificate = self._look()
         self._record()
 
@@ -86,7 +95,8 @@ class Loop:
     @property
     def seconds(self) -> float:
         spent = time.perf_counter() - self.started
-        return float(spent - self.recording - getattr(self.run, "repeated", 0.0))
+        spent -= self.recording + getattr(self.run, "repeated", 0.0)
+        return float(self.earlier + spent)
 
     def _look(self) -> tuple[Pair, Certificate]:
         """Evaluate the state and keep the best of both sides."""
@@ -133,8 +143,12 @@ class Loop:
     def run_to_the_end(self) -> Status:
         try:
             while True:
+                # Before a proof, for which runs let go of memory.
+                if self.checkpoint and (self.checkpoint.is_due or self.gap <= self.target):
+                    self._store()
                 status = self._verdict()
                 if status is not None:
+                    self._store()
                     return status
                 self._epoch()
                 self.pair, self.certificate = self._look()
@@ -168,15 +182,25 @@ class Loop:
             self.certificate = evaluate(self.problem, self.pair)
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
+        if self.interrupted():
+            return Status.INTERRUPTED
         if self._stands_still():
             return Status.STALLED
         if getattr(self.run, "rounds", self.rounds) >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
 
+    def _store(self) -> None:
+        """Write a checkpoint, if there is anything new."""
+        if self.checkpoint and self.stored != len(self.history):
+            self.checkpoint.write(taken(self))
+            self.stored = len(self.history)
+
     def _images(self) -> tuple[Any, Any]:
         """z and u of the best pair, if they are known and rest on the data."""
         pair, (coef, dual) = self.pair, self.best
+        if pair is None:  # after a checkpoint
+            return None, None
         return (
             pair.z if pair.z_anew and pair.w is coef else None,
             pair.u if pair.u_anew and pair.a is dual else None,

@@ -80,6 +80,8 @@ def path(
     the certificate is always that of the whole problem. The default method draws unresolved
     features only, so that screening is not needed for speed: docs/paths.md has measurements.
     """
+    if options.get("checkpoint") is not None:
+        raise ValueError("checkpoint is for one problem: call solve for each lam, with a file each")
     for lam in lams:
         problem = problem.with_lam(lam)  # made from the last one, which has its views by now
         solution = None

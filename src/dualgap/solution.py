@@ -65,6 +65,10 @@ class History:
     def append(self, *row: float) -> None:
         self._rows.append(row)
 
+    @property
+    def rows(self) -> list[tuple[float, ...]]:
+        return list(self._rows)
+
     def __len__(self) -> int:
         return len(self._rows)
 

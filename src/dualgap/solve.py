@@ -11,8 +11,12 @@ from dualgap import _threads
 from dualgap._validate import LARGEST, number, whole
 from dualgap.auto import resolve
 from dualgap.certificate import prove
+from dualgap.checkpoint import Checkpoint
+from dualgap.identity import identity
 from dualgap.intercept import split
+from dualgap.interrupting import deferred
 from dualgap.loop import Loop, Snapshot
+from dualgap.loop_state import Found, facts
 from dualgap.problem import Problem
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
@@ -32,6 +36,8 @@ def solve(
     progress: bool = False,
     warm_start: Any = None,
     n_threads: int | None = None,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -62,6 +68,18 @@ def solve(
         Threads that share passes over large data, and the work on a large set of coordinates
         (``TauNice`` and its like); by default as many as the process may use cores. The result is
         the same, bit for bit, whatever their number.
+    checkpoint : path, optional
+        A file that keeps the state of the run, written at the end of the first round after every
+        ``checkpoint_every`` seconds (0: each round) and when the run ends. If the file is there,
+        the run goes on from it, with the result, bit for bit, that it would have had without the
+        break ("lbfgs" and steps of your own without ``state()`` go on from the best pair so far).
+        ``tol``, ``max_epochs``, ``max_seconds``, ``callback`` and ``n_threads`` may change; a file
+        of another problem, method, sampling or seed is refused. ``max_epochs`` counts all rounds of
+        the run, ``max_seconds`` the seconds of this call. ``warm_start`` is for the first call
+        only. Of a finished run the solution is returned, after a new proof. The checkpoint before
+        the last stays as ``<path>.previous``, for a file that gets damaged. The first Ctrl-C
+        finishes the round and writes a checkpoint, a second one ends the run at once. A round that
+        ``max_seconds`` has cut short goes on with draws of its own.
 
     Returns
     -------
@@ -80,22 +98,39 @@ def solve(
         raise ValueError(f"callback must be a function, not {callback!r}")
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
+    store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
+    found = None if store is None else Found.of(store.read())
     with _threads.at_most(threads):
-        name, chosen = resolve(method, sampling, problem, tol)
+        # What is "auto" was decided when the run began.
+        name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
         if not problem.scale < LARGEST:
             raise ValueError(
                 "X and y are so large that the objective overflows at the start: rescale"
             )
-        start = as_start(problem, warm_start)
+        if store is not None:
+            owner = identity(problem, chosen, random_state)
+            if found is not None:
+                store.refuse_other(found.state, owner)
+            store.facts = facts(owner, tol if found is None else found.tol)
+        start = as_start(problem, warm_start) if found is None else found.start(problem)
         sampling = chosen.sampling.bind(problem)
         setting = Setting(sampling, tol * problem.scale, _threads.count(), max_epochs, rng)
         run = chosen.step.start(problem, start, setting)
         with ending(run):
             loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
-            if start.coef is not None:
-                loop.offer(start.coef)
+            if found is not None:
+                found.put_back(loop)
+            else:
+                loop.begin()
+                if start.coef is not None:
+                    loop.offer(start.coef)
             with Progress(loop.target, enabled=progress) as loop.progress:
-                status = loop.run_to_the_end()
+                if store is None:
+                    status = loop.run_to_the_end()
+                else:
+                    loop.checkpoint = store
+                    with deferred() as loop.interrupted:
+                        status = loop.run_to_the_end()
         coef, dual = loop.best
         proof, dual = loop.proof or prove(problem, coef, dual, loop.target)
         if proof.gap <= loop.target:

@@ -127,6 +127,11 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
+    # In a loop of its own: one that also adds up would be compiled twice, and which of both runs,
+    # with sums of another order, would depend on where in memory arrays happen to lie.
+    for j in range(len(w)):
+        part = lam * (value(penalty, w[j], j) + conj(penalty, u[j], j) - w[j] * u[j])
+        parts[j] = max(part, 0.0) if part == part else inf
     for first in range(0, len(w), FEW):
         few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
         for j in range(first, min(first + FEW, len(w))):
@@ -134,8 +139,6 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts
             penalty_conj = conj(penalty, u[j], j)
             few_values += lam * penalty_value
             few_conjs += lam * penalty_conj
-            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
-            parts[j] = max(part, 0.0) if part == part else inf
             few_parts += parts[j]
             if len(u_error):
                 low, high = domain(penalty, j)

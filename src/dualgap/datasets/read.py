@@ -7,7 +7,8 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +27,36 @@ def read(path: Path, d: int | None = None) -> tuple[Any, Any]:
     """X and y; ``d`` adds the empty columns that a file does not show at its end."""
     from sklearn.datasets import load_svmlight_file
 
-    try:
-        with _OPEN.get(path.suffix, open)(path, "rb") as file:
-            X, y = load_svmlight_file(file)
-    except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise _damaged(path, str(error)) from error
-    except OSError as error:
-        # With a number, the system refused to read; without, bz2 or gzip finds fault with the file.
-        if error.errno is not None:
-            raise
-        raise _damaged(path, str(error)) from error
+    with open(path, "rb") as raw, unpacked(raw, path) as file:
+        X, y = load_svmlight_file(file)
     if X.shape[0] == 0:
-        raise _damaged(path, "it has no rows")
+        raise damaged(path, "it has no rows")
     shape = (X.shape[0], max(X.shape[1], d or 0))
     # 64-bit indices slow SciPy down, and some libraries refuse them.
     index = np.int32 if max(X.nnz, *shape) <= np.iinfo(np.int32).max else np.int64
     parts = (X.data, X.indices.astype(index, copy=False), X.indptr.astype(index, copy=False))
-    return sp.csr_matrix(parts, shape=shape), _labels(y)
+    return sp.csr_matrix(parts, shape=shape), labels(y)
+
+
+@contextmanager
+def unpacked(raw: Any, path: Path) -> Iterator[Any]:
+    """What an open file holds; faults that are found with it name the file."""
+    try:
+        unpack = _OPEN.get(path.suffix)
+        if unpack is None:
+            yield raw
+        else:
+            with unpack(raw, "rb") as file:
+                yield file
+    except DatasetDamagedError:
+        raise
+    except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise damaged(path, str(error)) from error
+    except OSError as error:
+        # With a number, the system refused to read; without, bz2 or gzip finds fault with the file.
+        if error.errno is not None:
+            raise
+        raise damaged(path, str(error)) from error
 
 
 def check_shape(path: Path, X: Any, entry: Entry) -> None:
@@ -59,13 +73,13 @@ def check_shape(path: Path, X: Any, entry: Entry) -> None:
         )
 
 
-def _labels(y: Any) -> Any:
+def labels(y: Any) -> Any:
     """Two classes as -1 and +1, the larger label being +1; other targets as they are."""
     values = np.unique(y)
     return np.where(y == values[1], 1.0, -1.0) if len(values) == 2 else y
 
 
-def _damaged(path: Path, why: str) -> DatasetDamagedError:
+def damaged(path: Path, why: str) -> DatasetDamagedError:
     return DatasetDamagedError(
         f"{os.fspath(path)} is damaged or not in LIBSVM format ({why}): delete it, or replace it by"
         " a good copy"

@@ -25,6 +25,14 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
+def is_on_disk(X: Any) -> bool:
+    """Whether X is a matrix of ``datasets.open_folder``, of which nobody should make a copy.
+
+    Any memory map is read in place, but others (joblib's, for one) are small enough for a copy.
+    """
+    return bool(getattr(type(X), "on_disk", False)) and _is_mapped(X.data)
+
+
 def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A view that kernels cannot write to; also gives each kernel a single signature."""
     view = array.view(np.ndarray)

@@ -12,13 +12,14 @@ practice needs: on text with λ = 1e-6 to 1e-8, two passes an outer step were 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dualgap._validate import Floats, whole
 from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Step, vector
 from dualgap.steps.coordinate import CoordinateRun
 from dualgap.steps.proximal_point import ProximalPointRun
 from dualgap.steps.quartz import lacks_for_rate
@@ -100,3 +101,12 @@ class AcceleratedRun(ProximalPointRun):
         first: float = self.first_gap or 0.0
         allowed = 0.5 * self.eta * first * (1.0 - 0.5 * self.eta) ** self.steps
         return bool(self.inner_certificate.gap <= allowed)
+
+    def state(self) -> dict[str, Any]:
+        own = {"last": self.last, "steps": self.steps, "made": self.made, "first": self.first_gap}
+        return {**super().state(), **own}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.last = vector(state, "last", self.problem.coef_size)
+        self.steps, self.made, self.first_gap = (state[name] for name in ("steps", "made", "first"))

@@ -168,3 +168,11 @@ class SplitRun(BatchRun):
         self._prepare(0)
         self.cells[FADING::WIDTH] = self.problem.average(self.fading)
         self.cells[STEADY::WIDTH] = self.problem.average(self.steady)
+
+    def state(self) -> dict[str, Any]:
+        self._prepare(0)
+        return {"fading": self.fading, "steady": self.steady, "cells": self.cells}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name in ("fading", "steady", "cells"):
+            getattr(self, name)[:] = state[name]

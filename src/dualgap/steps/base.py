@@ -6,9 +6,12 @@ entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, off
 It may also have ``shed()``, called before a proof: to let go of memory that ``refresh()``, which
 follows if the proof falls short, fills anew; ``close()``, called when the run is over;
 ``repeated``, seconds that went into work done before, which the history leaves out; ``rounds``, how
-many rounds of the loop it has made where that is not one for each ``advance``; and
+many rounds of the loop it has made where that is not one for each ``advance``;
 ``adaptive(rule)``, many steps that each look at all coordinates
-(``adaptive_steps.AdaptiveSteps``).
+(``adaptive_steps.AdaptiveSteps``); and, for checkpoints, ``state()``, all that the run has come to
+between two rounds, as a dict of arrays, numbers, tuples and dicts, with ``restore(state)``, which
+makes a run that was just started go on from there, bit for bit. A run without these starts anew
+from the best pair.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap._validate import Floats
 from dualgap.problem import Problem
 from dualgap.steps.start import Start
 
@@ -39,6 +43,14 @@ class Setting(NamedTuple):
     n_threads: int = 1
     max_epochs: int | None = None
     rng: np.random.Generator | None = None
+
+
+def vector(state: dict[str, Any], name: str, length: int) -> Floats:
+    """A vector of a stored state, refused where a kernel would read on past its end."""
+    found = np.array(state[name], dtype=np.float64)
+    if found.shape != (length,):
+        raise ValueError(f"{name} has shape {found.shape} where {length} entries are needed")
+    return found
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dualgap.linalg import storage
 from dualgap.problem import Problem
 
 _UNEVEN = 1e3  # ratio of strong convexities beyond which the primal view is preferred
@@ -61,6 +62,8 @@ def _choice(problem: Problem) -> tuple[str, str]:
         return "primal", f"{dual}, which leaves the features as coordinates"
     if primal:
         return "dual", f"{primal}, which leaves the samples as coordinates"
+    if storage.is_on_disk(problem.X):
+        return "dual", "X lies on disk by rows"
     # With λ of the order of 1/n the dual view wins, also when there are far more samples than
     # features. But a barely penalised feature slows down every sample; as a feature, only itself.
     strengths = problem.strength_range

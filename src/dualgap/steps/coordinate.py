@@ -106,3 +106,11 @@ class CoordinateRun:
     def refresh(self) -> None:
         """Wipe out the rounding errors that the updates have added up."""
         self.view.refresh()
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to keep."""
+        return {"x": self.view.x, "v": self.view.v}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what ``state`` has returned."""
+        self.view.x[:], self.view.v[:] = state["x"], state["v"]

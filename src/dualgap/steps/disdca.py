@@ -138,3 +138,11 @@ class MachineRun(BatchRun):
     def refresh(self) -> None:
         self._end_round()
         self.cells[SHARED :: self.width] = self.problem.average(self.a)
+
+    def state(self) -> dict[str, Any]:
+        return {"a": self.a, "cells": self.cells, "clock": self.clock, "time": self.time}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name in ("a", "cells", "clock"):
+            getattr(self, name)[:] = state[name]
+        self.time = state["time"]

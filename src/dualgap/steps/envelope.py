@@ -17,6 +17,7 @@ from dualgap._rules import curvature, dual_step, project, slope
 from dualgap._validate import Floats
 from dualgap.linalg.gram import gram
 from dualgap.problem import Problem
+from dualgap.steps.base import vector
 
 _NEARBY = 1e-4  # in units of q: the distance at which b is compared for its slope
 _LEAST = 1e-8  # of the first width: narrower, and rounding errors decide where a kink is
@@ -109,6 +110,20 @@ class Samples:
         self.a, self.q, self.least = b, wider, wider
         return possible
 
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to keep."""
+        return {name: getattr(self, name) for name in ("a", "q", "least", "known")}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.a = vector(state, "a", self.problem.n)
+        self.q, self.least = state["q"], state["least"]
+        if state["known"] is not None:
+            weights, matrix = state["known"]
+            size = self.problem.d
+            if weights.shape != (self.problem.n,) or matrix.shape != (size, size):
+                raise ValueError("a Hessian does not fit the problem")
+            self.known = weights, matrix
+
 
 class Blocks(Samples):
     """Losses of a vector without kinks, which say themselves what their Hessians are."""
@@ -137,6 +152,12 @@ class Blocks(Samples):
 
     def shift(self, b: Floats) -> float:
         return 0.0
+
+    def state(self) -> dict[str, Any]:
+        return {}  # all follows from z
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """There is nothing to go on from."""
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
         """There is nothing to round off."""

@@ -33,7 +33,7 @@ from dualgap._validate import LARGEST, Floats, number
 from dualgap.certificate import Pair
 from dualgap.linalg.products import norm
 from dualgap.problem import Problem
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.start import Start
 
@@ -195,6 +195,17 @@ class FullGradientRun(FullPassRun):
         square = float(np.sum((g / largest) ** 2))
         estimate = float(np.sum(self.problem.c * curvatures * along**2)) / square
         return estimate if 0.0 < estimate < LARGEST else 1.0
+
+    def state(self) -> dict[str, Any]:
+        names = ("origin", "slopes", "v", "zv", "total", "L", "products")
+        return {"w": self.x.w, "z": self.x.z, **{name: getattr(self, name) for name in names}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        d, n = self.problem.d, self.size
+        self.x = Point(self.problem, vector(state, "w", d), vector(state, "z", n))
+        self.origin, self.slopes = vector(state, "origin", d), vector(state, "slopes", d)
+        self.v, self.zv = vector(state, "v", d), vector(state, "zv", n)
+        self.total, self.L, self.products = (state[name] for name in ("total", "L", "products"))
 
 
 @kernel

@@ -122,3 +122,30 @@ class GramModel:
         calls = [(*model, *ends[k : k + 2], part) for k, part in enumerate(parts)]
         _threads.together(gram_kernels.add_products, calls)
         gram_kernels.mirror(parts, known, self.gram)
+
+    def state(self, set_: Any) -> dict[str, Any]:
+        """What a checkpoint has to keep; None stands for the set itself."""
+        known = len(self.known)
+        return {
+            "known": None if self.known is set_ else self.known,
+            "gram": self.gram[:known, :known],
+            "h": self.h,
+            "stale": self.stale,
+            "fresh": self.fresh,
+        }
+
+    def restore(self, state: dict[str, Any], set_: Any) -> None:
+        known = set_ if state["known"] is None else places(state["known"], self.problem.d)
+        gram, h = np.array(state["gram"]), np.array(state["h"])
+        if gram.shape != (len(known), len(known)) or h.shape not in ((0,), (self.problem.n,)):
+            raise ValueError("a Gram matrix does not fit the features that it is of")
+        self.known, self.gram, self.h = known, gram, h
+        self.stale, self.fresh = state["stale"], state["fresh"]
+
+
+def places(value: Any, size: int) -> Any:
+    """Indices of a stored state, refused where a kernel would follow them out of bounds."""
+    found = np.array(value, dtype=np.int64)
+    if found.ndim != 1 or (len(found) and not 0 <= found.min() <= found.max() < size):
+        raise ValueError(f"a set of features has indices that are not below {size}")
+    return found

@@ -22,6 +22,7 @@ from dualgap.linalg.blas import one_thread
 from dualgap.losses.squared import Squared
 from dualgap.penalties import L2
 from dualgap.problem import Problem
+from dualgap.steps.base import vector
 from dualgap.steps.full_pass import FullPassRun
 from dualgap.steps.start import Start, dual_start
 
@@ -79,3 +80,12 @@ class KernelRun(FullPassRun):
         found = scipy.linalg.cho_solve(self.factor, self.roots * left, check_finite=False)
         heavy = self.roots > 0.0  # samples without weight are settled from the start
         return np.asarray(np.divide(found, self.roots, out=np.zeros(self.size), where=heavy))
+
+    def state(self) -> dict[str, Any]:
+        return {"a": self.a, "factored": self.factor is not None}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.a = vector(state, "a", self.size)
+        if state["factored"]:
+            with one_thread():
+                self.factor = self._factor()

@@ -27,7 +27,7 @@ from dualgap.certificate import Certificate, Pair
 from dualgap.null_model import origin
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, vector
 from dualgap.steps.descent import Descent
 from dualgap.steps.envelope import Blocks, Samples
 from dualgap.steps.full_pass import FullPass, FullPassRun
@@ -198,6 +198,28 @@ class NewtonRun(FullPassRun):
         self.steps = 0
         self.at.answer(self.samples.respond(self.at.response.z))
         return True
+
+    def state(self) -> dict[str, Any]:
+        at = self.at
+        return {
+            "w": at.w,
+            "z": at.response.z,
+            "left": at.left,
+            "damping": at.damping,
+            "samples": self.samples.state(),
+            "steps": self.steps,
+            "reach": self.reach,
+            "unsampled": self.unsampled,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        problem, at, samples = self.problem, self.at, self.samples
+        samples.restore(state["samples"])
+        at.w = vector(state, "w", problem.coef_size)
+        at.left, at.damping = state["left"], state["damping"]
+        at.answer(samples.respond(vector(state, "z", problem.dual_size)))
+        self.steps, self.reach = state["steps"], state["reach"]
+        self.unsampled = state["unsampled"]
 
 
 def _spread(problem: Problem) -> float:

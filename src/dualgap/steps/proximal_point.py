@@ -13,6 +13,7 @@ is finite.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.scores import Scores
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Step, vector
 from dualgap.steps.coordinate import CoordinateRun
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
@@ -127,3 +128,15 @@ class ProximalPointRun(CoordinateRun):
             rho = np.minimum(2.0 * rho, self.most)
         self.move(rho, pair.w)
         return True
+
+    def state(self) -> dict[str, Any]:
+        penalty = self.inner.penalty
+        own = {"rho": penalty.rho, "centre": penalty.centre, "epochs": self.epochs}
+        return {**super().state(), **own}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        size = self.problem.coef_size
+        self._centre_at(vector(state, "rho", size), vector(state, "centre", size))
+        self.view = DualView(self.inner, vector(state, "x", self.problem.dual_size))
+        self.epochs = state["epochs"]
+        super().restore(state)

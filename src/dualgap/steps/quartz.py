@@ -170,3 +170,9 @@ class AverageRun(BatchRun):
 
     def refresh(self) -> None:
         self.cells[U::WIDTH] = self.problem.average(self.a)
+
+    def state(self) -> dict[str, Any]:
+        return {"a": self.a, "cells": self.cells, "time": self.time}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.a[:], self.cells[:], self.time = state["a"], state["cells"], state["time"]

@@ -29,7 +29,7 @@ from dualgap.losses.logistic import Logistic
 from dualgap.losses.squared import Squared
 from dualgap.penalties.shape import Shape, shape_of
 from dualgap.problem import Problem
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.start import Start
 
@@ -113,6 +113,14 @@ class SAGRun(FullPassRun):
         self.settled = epochs < wanted  # an epoch changed nothing at all
         new, self.rounds, self.w = epochs - self.rounds, epochs, w
         return int(moved), *self.worth(2 * new)
+
+    def state(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("w", "rounds", "settled", "last", "seed")}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.w = vector(state, "w", self.problem.d)
+        self.rounds, self.settled = state["rounds"], state["settled"]
+        self.last, self.seed = state["last"], state["seed"]
 
     def _fit(self, epochs: int) -> tuple[Floats, int]:
         from sklearn.exceptions import ConvergenceWarning

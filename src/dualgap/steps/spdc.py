@@ -29,7 +29,7 @@ from dualgap.penalties.l2 import L2
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Step, vector
 from dualgap.steps.batch import BatchRun
 from dualgap.steps.batch_kernels import wake_all
 from dualgap.steps.chances import chances, lacks_for_chances
@@ -211,3 +211,17 @@ class SaddleRun(BatchRun):
         if self.time:
             wake_all(self.features, self.problem.d, self.time + 1)
         self.cells[U::WIDTH] = self.problem.average(self.a)
+
+    def state(self) -> dict[str, Any]:
+        names = ("a", "cells", "shares", "time", "until", "delta_w")
+        w, a = self.centre
+        return {**{name: getattr(self, name) for name in names}, "centre_w": w, "centre_a": a}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name in ("a", "cells", "shares"):
+            getattr(self, name)[:] = state[name]
+        self.time = state["time"]
+        self.delta_w = min(self.delta_w, state["delta_w"])  # that of a smaller target is smaller
+        centre = vector(state, "centre_w", self.problem.d), vector(state, "centre_a", self.size)
+        self._begin(*centre)
+        self.until = state["until"]

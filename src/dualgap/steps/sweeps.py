@@ -25,7 +25,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
-from dualgap.linalg import products
+from dualgap.linalg import products, storage
 from dualgap.problem import Problem
 from dualgap.steps.base import Setting
 from dualgap.steps.choice import lacks_for_dual, lacks_for_scalars
@@ -47,6 +47,7 @@ _QUICK = 0.3  # ... or, if there are many samples, by this one, they are told ap
 _TRUST = 1e-3, 1e3  # how wrong the gap may be that sweeps expect
 _FEWEST, _USUAL, _MOST, _ALL = 5, 30, 200, 1000  # iterations on a face; where there is one only
 _FIRST = 2  # rounds before the first step on the face
+_STRETCH = 4_000_000  # entries of rows on disk that are visited one after the other
 _LONGEST_WAIT = 8  # rounds without steps on the face after some that did not pay
 
 
@@ -85,6 +86,8 @@ class SweepsRun(FullPassRun):
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
         self.swept, self.dual = 0.0, np.inf
+        on_disk = storage.is_on_disk(problem.X)
+        self.stretch = int(_STRETCH / max(self.entries, 1.0)) + 1 if on_disk else None
 
     def pair(self) -> Pair:
         if self.mean is None:
@@ -133,7 +136,7 @@ class SweepsRun(FullPassRun):
         """All that is unresolved, then what still moves."""
         left = np.flatnonzero(self.weights)
         for _ in range(_SWEEPS):
-            self.rng.shuffle(left)
+            left = self._shuffled(left)
             before = self.view.x[left]
             yield left
             left = left[self.view.x[left] != before]
@@ -151,7 +154,7 @@ class SweepsRun(FullPassRun):
         last = 0.0
         for turn in range(_MOST_SWEEPS):
             before = view.x[left]
-            yield self.rng.permutation(left)
+            yield self._shuffled(left.copy())
             size = float(np.sum(share * (view.x[left] - before) ** 2))
             rate = size / last if 0.0 < size < last else float(size > 0.0)
             self.expected, last = size * rate, size
@@ -169,8 +172,18 @@ class SweepsRun(FullPassRun):
             order = np.flatnonzero(self.weights > largest * 0.1 ** (level + 1))
             if room <= 0 or not len(order):
                 break
+            yield self._shuffled(order)[:room]
+
+    def _shuffled(self, order: Any) -> Any:
+        """In random order; rows on disk by stretches that lie together, so that a sweep reads
+        most of the file in pieces and not row by row."""
+        if self.stretch is None:
             self.rng.shuffle(order)
-            yield order[:room]
+            return order
+        parts = np.array_split(np.sort(order), len(order) // self.stretch + 1)
+        for part in parts:
+            self.rng.shuffle(part)
+        return np.concatenate([parts[k] for k in self.rng.permutation(len(parts))])
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
@@ -199,6 +212,20 @@ class SweepsRun(FullPassRun):
     def refresh(self) -> None:
         self.view.refresh()
         self.mean = None
+
+    def state(self) -> dict[str, Any]:
+        names = ("weights", "quick", "expected", "trust", "dual")
+        own = {name: getattr(self, name) for name in names}
+        own["faces"] = self.faces.state() if self.faces else None
+        return {"x": self.view.x, "v": self.view.v, **own}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.view.x[:], self.view.v[:] = state["x"], state["v"]
+        self.weights = np.array(np.broadcast_to(state["weights"], self.size))
+        for name in ("quick", "expected", "trust", "dual"):
+            setattr(self, name, state[name])
+        if self.faces:
+            self.faces.restore(state["faces"])
 
 
 class Means:
@@ -257,3 +284,9 @@ class Faces:
             self.left, self.wait = self.wait, min(2 * self.wait, _LONGEST_WAIT)
         else:
             self.wait = 1
+
+    def state(self) -> dict[str, Any]:
+        return {"most": self.most, "left": self.left, "wait": self.wait}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.most, self.left, self.wait = (state[name] for name in ("most", "left", "wait"))

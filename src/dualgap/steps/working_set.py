@@ -26,9 +26,9 @@ from dualgap.linalg.blas import one_thread
 from dualgap.null_model import origin
 from dualgap.problem import Problem
 from dualgap.steps import working_set_kernels as kernels
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
-from dualgap.steps.gram_model import GramModel
+from dualgap.steps.gram_model import GramModel, places
 from dualgap.steps.start import Start
 
 _FEW = 100  # features beyond the support that a set may always have
@@ -230,3 +230,17 @@ class WorkingSetRun(FullPassRun):
             length *= 0.5
             x = old + length * move
         return value, False
+
+    def state(self) -> dict[str, Any]:
+        names = ("w", "z", "set", "settled", "negligible")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "model": self.model.state(self.set),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.w, self.z = vector(state, "w", self.problem.d), vector(state, "z", self.size)
+        self.set = places(state["set"], self.problem.d)
+        self.settled = state["settled"]
+        self.negligible = min(self.negligible, state["negligible"])
+        self.model.restore(state["model"], self.set)

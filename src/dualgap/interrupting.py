@@ -1,0 +1,32 @@
+"""Ctrl-C that waits for the end of a round, so that what a checkpoint keeps is whole."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def deferred() -> Iterator[Callable[[], bool]]:
+    """Within, the first Ctrl-C only makes the function true; a second one interrupts as usual."""
+    usual = signal.default_int_handler
+    asked = threading.Event()
+
+    def ask(number: int, frame: Any) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, usual)
+
+    own_thread = threading.current_thread() is threading.main_thread()
+    # Who handles Ctrl-C in a way of their own goes on to do so.
+    if not own_thread or signal.getsignal(signal.SIGINT) is not usual:
+        yield asked.is_set
+        return
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        if signal.getsignal(signal.SIGINT) is ask:
+            signal.signal(signal.SIGINT, usual)
