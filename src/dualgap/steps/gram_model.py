@@ -33,6 +33,8 @@ class GramModel:
         self.known: Any = np.empty(0, np.int64)
         self.gram = np.empty((0, 0))
         self.q = self.h = np.empty(0)
+        self.parts: list[Floats] = []  # of the shape, those of a set
+        self.parts_of: Any = None
         self.stale = True
         self.fresh = False  # whether the last model was made with the curvatures at hand
 
@@ -74,11 +76,13 @@ class GramModel:
         """
         problem = self.problem
         shaped = self.shape is not None
-        parts = [np.asarray(of_all[set_]) for of_all in self.shape or ()] or [np.empty(0)] * 4
+        if self.parts_of is not set_:
+            self.parts = [of_all[set_] for of_all in self.shape or ()] or [np.empty(0)] * 4
+            self.parts_of = set_
         self._extend(set_, h)
         self.q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
         model = self.gram, problem.penalty, problem.lam
-        state = *parts, set_, self.q, g, x, close, part
+        state = *self.parts, set_, self.q, g, x, close, part
         try:
             first, _ = gram_kernels.minimise(*model, shaped, *state)
         except np.linalg.LinAlgError:  # some features can all but replace others
@@ -88,7 +92,8 @@ class GramModel:
     def _extend(self, set_: Any, h: Floats) -> None:
         """The Gram matrix of the set, of which a part may be known."""
         size, known = len(set_), len(self.known)
-        self.fresh = self.stale or known > size or bool((set_[:known] != self.known).any())
+        grown = self.known is set_ or (known <= size and bool((set_[:known] == self.known).all()))
+        self.fresh = self.stale or not grown
         if self.fresh:
             self.stale, known = False, 0
             if not self.problem.loss.quadratic:

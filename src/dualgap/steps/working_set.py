@@ -215,20 +215,20 @@ class WorkingSetRun(FullPassRun):
         kernels.add(self.matrix, set_, move, along)
         old = self.w[set_]
         base = kernels.set_penalty(penalty, lam, set_, old)
-        promise = float(np.sum(self.r * along)) + kernels.set_penalty(penalty, lam, set_, x) - base
-        rounding = (
-            _ROUNDING * EPS * (abs(value) + base)
-        )  # near the end, what models promise is less
+        there = kernels.set_penalty(penalty, lam, set_, x)
+        promise = float(np.sum(self.r * along)) + there - base
+        rounding = _ROUNDING * EPS * (abs(value) + base)  # near the end, models promise less
         length, (r, h) = 1.0, np.empty((2, problem.n))
         while length > _SHORTEST:
             z = self.z + length * along
             losses = kernels.expand(problem.loss, problem.y, problem.c, z, r, h)
-            change = losses - value + kernels.set_penalty(penalty, lam, set_, x) - base
+            change = losses - value + there - base
             if change <= _DECREASE * length * promise + rounding:
                 self.w[set_], self.z, self.r, self.h = x, z, r, h
                 return losses, True
             length *= 0.5
             x = old + length * move
+            there = kernels.set_penalty(penalty, lam, set_, x)
         return value, False
 
     def state(self) -> dict[str, Any]:
