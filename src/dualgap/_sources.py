@@ -13,6 +13,7 @@ APART = frozenset(
         "certifying.py",
         "cli.py",
         "datasets",
+        "distributed",
         "estimators",
         "loop.py",
         "methods.py",

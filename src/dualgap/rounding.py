@@ -34,24 +34,43 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
 
 def error_of_u(problem: Any, a: Floats) -> Floats:
     """A bound on the rounding errors of (1/λ) Σ c a x, and on what blocks lack of feasibility."""
-    counts, blocked = problem.column_counts, not problem.by_rows
-    more = LOOSE * problem.width if problem.width > 1 else 0.0
-    return _for_each_class(problem, a, counts, blocked, more)
+    return error_of_sums(
+        problem.column_counts,
+        problem.column_squares,
+        dual_sizes(problem, a),
+        blocked=not problem.by_rows,
+    )
+
+
+def error_of_sums(
+    counts: Floats, squares: Floats, sizes: Floats, *, blocked: bool = False
+) -> Floats:
+    """The same from what u depends on: for each feature how many products are added up, at most,
+    and Σ x², and for each class ``dual_sizes``. Changes ``counts``."""
+    more = LOOSE * len(sizes) if len(sizes) > 1 else 0.0
+    return _for_each_class(counts, squares, sizes, blocked, more)
 
 
 def error_of_multiple(problem: Any, a: Floats) -> Floats:
     """How far a multiple of u can be from the u of a multiple of a, both rounded."""
-    return _for_each_class(problem, a, np.zeros(problem.d), False, 0.0)
+    sizes = dual_sizes(problem, a)
+    return _for_each_class(np.zeros(problem.d), problem.column_squares, sizes, False, 0.0)
 
 
-def _for_each_class(problem: Any, a: Floats, counts: Floats, blocked: bool, more: float) -> Floats:
+def dual_sizes(problem: Any, a: Floats) -> Floats:
+    """‖c a‖/λ of each class."""
     sizes = np.empty(problem.width)
     _norms(problem.c, a, sizes)
-    sizes /= problem.lam
-    if problem.width == 1:
-        _bound(problem.column_squares, blocked, sizes[0], more, counts)
+    return sizes / problem.lam
+
+
+def _for_each_class(
+    counts: Floats, squares: Floats, sizes: Floats, blocked: bool, more: float
+) -> Floats:
+    if len(sizes) == 1:
+        _bound(squares, blocked, float(sizes[0]), more, counts)
         return counts
-    _bound(problem.column_squares, blocked, 1.0, more, counts)
+    _bound(squares, blocked, 1.0, more, counts)
     return np.outer(counts, sizes).ravel()
 
 
