@@ -41,8 +41,13 @@ class Crew(ABC):
     def run(self, task: Task, told: Any) -> list[Any]:
         """Broadcast, let each partition do the task, and collect the answers in order.
 
-        Raises ``LostError`` once dual variables that were lost are restored from their last copy.
+        Raises ``LostError`` once dual variables that were lost are restored from their last copy,
+        or start from 0 if there is none.
         """
+
+    @abstractmethod
+    def ask(self, task: Task, told: Any) -> list[Any]:
+        """The same for a task that leaves dual variables as they are."""
 
     @abstractmethod
     def transform(self, function: Callable[[Any, Any], Any], told: Any) -> None:
@@ -94,6 +99,9 @@ class ThreadCrew(Crew):
             return answer
 
         return self._each(work)
+
+    def ask(self, task: Task, told: Any) -> list[Any]:
+        return self._each(lambda k: alone(task, self._held[k], self._duals[k], k, told)[0])
 
     def transform(self, function: Callable[[Any, Any], Any], told: Any) -> None:
         def work(k: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dualgap._validate import whole
 from dualgap.distributed.crew import Crew, ThreadCrew
 from dualgap.distributed.sources import Sources
 
@@ -13,6 +14,10 @@ def enlisted(
     client: Any, sources: Sources, round_seconds: float, drive: Callable[[Crew], Any]
 ) -> Any:
     """Let a crew of the client's workers hold the partitions while ``drive`` runs."""
+    if _is_of(client, "mpi4py"):
+        from dualgap.distributed.mpi_crew import MpiCrew
+
+        return MpiCrew(client, sources).drive(drive)
     crew = _crew(client, sources, round_seconds)
     try:
         return drive(crew)
@@ -21,9 +26,19 @@ def enlisted(
 
 
 def _crew(client: Any, sources: Sources, round_seconds: float) -> Crew:
-    if client is None or (isinstance(client, int) and not isinstance(client, bool)):
-        return ThreadCrew(sources, client)
+    if client is None:
+        return ThreadCrew(sources)
+    if isinstance(client, int):
+        return ThreadCrew(sources, whole(client, "client", 1))
+    if _is_of(client, "distributed"):
+        from dualgap.distributed.dask_crew import DaskCrew
+
+        return DaskCrew(client, sources, round_seconds)
     raise ValueError(
         "client must be None, a number of threads, a dask.distributed.Client or an MPI "
         f"communicator, not {client!r}"
     )
+
+
+def _is_of(client: Any, package: str) -> bool:
+    return any(kind.__module__.split(".")[0] == package for kind in type(client).__mro__)

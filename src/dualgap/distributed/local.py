@@ -164,6 +164,11 @@ def advance(block: Block, a: Floats, k: int, told: Round) -> tuple[Answer, Float
 
 
 def alone(task: Task, block: Any, a: Any, k: int, told: Any) -> tuple[Any, Any]:
-    """Run a task by one thread: engines run as many of them at once as there are cores."""
+    """Run a task by one thread: engines run as many of them at once as there are cores.
+
+    Dual variables that nobody knows are those to start from.
+    """
     with _threads.at_most(1):
+        if a is None and isinstance(block, Block):
+            a = dual_start(block, None)
         return task(block, a, k, told)

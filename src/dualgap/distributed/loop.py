@@ -177,7 +177,7 @@ class Loop:
         """u, computed from the data and the dual variables as they are now."""
         while True:
             try:
-                return point_of(self.whole, self.crew.run(average, None))
+                return point_of(self.whole, self.crew.ask(average, None))
             except LostError as lost:
                 self.lost += len(lost.partitions)
 
@@ -185,10 +185,10 @@ class Loop:
         """The best certificate for the dual variables of now, and its coefficients."""
         while True:
             try:
-                point = point_of(self.whole, self.crew.run(average, None))
+                point = point_of(self.whole, self.crew.ask(average, None))
                 self.u = point.u
                 points = (self.best, *self.scheme.points(self.frame, point.u))
-                judged = self.crew.run(judge, Judging(points, proof=True))
+                judged = self.crew.ask(judge, Judging(points, proof=True))
             except LostError as lost:
                 self.lost += len(lost.partitions)
                 continue

@@ -186,13 +186,13 @@ class QuartzScheme(Batches):
 
     def start(self, crew: Crew, frame: Block, w: Floats) -> None:
         self.w = w.copy()
-        counted = crew.run(count, None)
+        counted = crew.ask(count, None)
         total = (sum(part) for part in zip(*counted))
         crew.transform(informed, Occurrences(*total))
 
     def before_round(self, crew: Crew, frame: Block, u: Floats, work: int) -> None:
         if work not in self.rates:
-            self.rates[work] = min(crew.run(least_rate, work))
+            self.rates[work] = min(crew.ask(least_rate, work))
         self.w += self.rates[work] * (coefficients(frame, u) - self.w)
 
     def points(self, frame: Block, u: Floats) -> tuple[Floats, ...]:
