@@ -1,10 +1,10 @@
 """Partitions as futures of a Dask cluster.
 
 Data and dual variables stay on workers, as futures that any worker may hold: a hint says which one
-should, so that partitions are spread evenly and a worker that joins gets its share. What a round is
-told is scattered and forgotten after it, which leaves dual variables without a lineage: those that
-are lost with their worker come back from the driver's last copy. Data has its lineage, back to the
-file or the delayed object that it was read from.
+should, so that partitions are spread evenly and a worker that joins gets its share. Work goes to
+where the data is. Each copy that the driver makes cuts the lineage of dual variables: those that
+are lost with their worker come back from it. Data has its lineage, back to the file or the delayed
+object that it was read from.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import cloudpickle
+import numpy as np
 from distributed import KilledWorker, wait
 
 from dualgap._validate import Floats
@@ -24,6 +26,7 @@ from dualgap.distributed.local import Task, alone
 from dualgap.distributed.placing import placed
 from dualgap.distributed.sources import Source, Sources, is_lazy, raw_of
 
+_SHORT = 10_000  # bytes
 _LOOK = 0.5  # seconds between two looks at the cluster while waiting
 _PATIENCE = 5  # losses in a row, without a round in between, after which a partition is to blame
 _CANCELLED = (concurrent.futures.CancelledError, asyncio.CancelledError)
@@ -31,20 +34,24 @@ _LATE = (TimeoutError, asyncio.TimeoutError)
 _OPEN = ("running", "connecting")
 
 
-def _moved(task: Task, block: Any, state: Any, k: int, told: Any) -> tuple[Any, Any]:
+def _moved(block: Any, state: Any, k: int, *, task: Task, told: Any) -> tuple[Any, Any]:
     return alone(task, block, None if state is None else state[1], k, told)
 
 
-def _asked(task: Task, block: Any, state: Any, k: int, told: Any) -> Any:
-    return _moved(task, block, state, k, told)[0]
+def _asked(block: Any, state: Any, k: int, *, task: Task, told: Any) -> Any:
+    return _moved(block, state, k, task=task, told=told)[0]
 
 
 def _answer(state: Any) -> Any:
     return state[0]
 
 
-def _dual(task: Task, block: Any, state: Any, k: int, told: Any) -> Any:
+def _dual(block: Any, state: Any, k: int) -> Any:
     return None if state is None else state[1]
+
+
+def _same(block: Any) -> Any:
+    return block
 
 
 class DaskCrew(Crew):
@@ -62,7 +69,8 @@ class DaskCrew(Crew):
         self._made: list[tuple[Callable[[Any, Any], Any], Any]] = []  # what made blocks of data
         self._copies: list[Any] = [None] * self.size
         self._states: list[Any] = [None] * self.size
-        self._losses = 0
+        self._losses, self._looked = 0, -np.inf
+        self._held: list[Any] = []
         self._spread()
         self._held = [self._loaded(k) for k in range(self.size)]
 
@@ -73,13 +81,8 @@ class DaskCrew(Crew):
     # --- what the driver asks for ---------------------------------------------------------------
 
     def run(self, task: Task, told: Any) -> list[Any]:
-        self._spread()
-        shared = self._scattered(told)
-        states = [
-            self._submit(_moved, k, task, self._held[k], self._states[k], k, shared)
-            for k in range(self.size)
-        ]
-        answers = [self._submit(_answer, k, state) for k, state in enumerate(states)]
+        states = self._map(_moved, task=task, told=self._shared(told))
+        answers = self._on_all(_answer, states)
         broken = self._settle(answers)
         results = None if broken else self._gather(answers)
         for k, state in enumerate(states):
@@ -91,28 +94,29 @@ class DaskCrew(Crew):
         return results
 
     def ask(self, task: Task, told: Any) -> list[Any]:
-        return self._collect(_asked, task, told)
+        return self._collect(_asked, task=task, told=self._shared(told))
 
     def transform(self, function: Callable[[Any, Any], Any], told: Any) -> None:
         self._made.append((function, told))
-        shared = self._scattered(told)
+        shared = self._shared(told)
         self._held = [self._submit(function, k, held, shared) for k, held in enumerate(self._held)]
         self._settle(self._held)
 
     def copy(self) -> list[Floats]:
-        self._copies = self._collect(_dual, None, None)
+        self._copies = self._collect(_dual)
+        # As data they have no past, which the scheduler would have to remember.
+        self._states = [self._scattered((None, copy)) for copy in self._copies]
         return list(self._copies)
 
     def close(self) -> None:
         self._held, self._states = [], []
 
-    def _collect(self, function: Any, task: Any, told: Any) -> list[Any]:
+    def _map(self, function: Any, **told: Any) -> list[Any]:
         self._spread()
-        shared = self._scattered(told)
-        futures = [
-            self._submit(function, k, task, self._held[k], self._states[k], k, shared)
-            for k in range(self.size)
-        ]
+        return self._on_all(function, self._held, self._states, list(range(self.size)), **told)
+
+    def _collect(self, function: Any, **told: Any) -> list[Any]:
+        futures = self._map(function, **told)
         broken = self._settle(futures)
         results = None if broken else self._gather(futures)
         if results is None:
@@ -121,18 +125,33 @@ class DaskCrew(Crew):
 
     # --- futures --------------------------------------------------------------------------------
 
-    def _submit(self, function: Any, k: int, *args: Any) -> Any:
+    def _key(self, function: Any, k: int) -> str:
         self._turn += 1
-        key = f"{self._name}-{function.__name__.strip('_')}-{k}-{self._turn}"
+        return f"{self._name}-{function.__name__.strip('_')}-{k}-{self._turn}"
+
+    def _submit(self, function: Any, k: int, *args: Any) -> Any:
+        """On the worker that should hold the partition, or on another one if that is gone."""
         return self.client.submit(
-            function, *args, key=key, workers=[self._homes[k]], allow_other_workers=True
+            function,
+            *args,
+            key=self._key(function, k),
+            workers=[self._homes[k]],
+            allow_other_workers=True,
         )
 
-    def _scattered(self, told: Any) -> Any:
-        """What all are told, on some worker, from which others fetch it."""
-        if told is None:
-            return None
-        return self.client.scatter([told], hash=False)[0]
+    def _on_all(self, function: Any, *args: list[Any], **told: Any) -> list[Any]:
+        """A future for each partition, in one message, on the workers where its data is."""
+        keys = [self._key(function, k) for k in range(self.size)]
+        return list(self.client.map(function, *args, key=keys, **told))
+
+    def _shared(self, told: Any) -> Any:
+        """What all are told: with the message if it is short, else from worker to worker."""
+        if told is None or len(cloudpickle.dumps(told)) <= _SHORT:
+            return told
+        return self._scattered(told)
+
+    def _scattered(self, one: Any) -> Any:
+        return self.client.scatter([one], hash=False)[0]
 
     def _loaded(self, k: int) -> Any:
         """The data of a partition, with all that was made of it."""
@@ -141,24 +160,27 @@ class DaskCrew(Crew):
             parts = [self.client.compute(p) if _is_delayed(p) else p for p in source.parts]
             held = self._submit(source.read, k, *parts)
         elif source.read is raw_of:  # it is here, and nowhere else
-            held = self.client.scatter([source.load()], hash=False)[0]
+            held = self._scattered(source.load())
         else:
             held = self._submit(source.read, k, *source.parts)
         for function, told in self._made:
-            held = self._submit(function, k, held, self._scattered(told))
+            held = self._submit(function, k, held, self._shared(told))
         return held
 
     def _spread(self) -> None:
-        """Choose a worker for each partition; stays as it is while workers do."""
-        deadline = time.monotonic() + self.limit
-        while True:
-            workers = self._alive()
-            if workers:
-                self._homes = placed(self._homes, sorted(workers), self.size)
-                return
-            if time.monotonic() > deadline:
+        """Choose a worker for each partition, and bring its data there, if workers have changed."""
+        now = time.monotonic()
+        if now < self._looked + _LOOK:
+            return
+        while not (workers := self._alive()):
+            if time.monotonic() > now + self.limit:
                 raise self._nobody()
             time.sleep(_LOOK)
+        self._looked = time.monotonic()
+        before, self._homes = self._homes, placed(self._homes, sorted(workers), self.size)
+        for k, held in enumerate(self._held):
+            if self._homes[k] != before[k]:
+                self._held[k] = self._submit(_same, k, held)
 
     def _alive(self) -> Any:
         if self.client.status not in _OPEN:
@@ -209,6 +231,7 @@ class DaskCrew(Crew):
                 f"partition {first}: its worker was lost {self._losses} times in a row; it may "
                 "need more memory than workers have: use more and smaller partitions"
             )
+        self._looked = -np.inf
         self._spread()
         lost = []
         for k in range(self.size):
@@ -220,7 +243,7 @@ class DaskCrew(Crew):
                 copy = self._copies[k]
                 scattered = None
                 if copy is not None:
-                    scattered = self.client.scatter([(None, copy)], hash=False)[0]
+                    scattered = self._scattered((None, copy))
                 self._states[k] = scattered
         return LostError(lost)
 
