@@ -62,6 +62,15 @@ class Crew(ABC):
         """Let go of the data."""
 
 
+def insisting(action: Callable[[], Any]) -> Any:
+    """Again, until nobody is lost meanwhile; a crew that loses the same ones for ever says so."""
+    while True:
+        try:
+            return action()
+        except LostError:
+            continue
+
+
 @contextmanager
 def naming(k: int) -> Iterator[None]:
     """Errors within say which partition they are about."""

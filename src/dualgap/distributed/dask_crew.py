@@ -105,7 +105,7 @@ class DaskCrew(Crew):
     def copy(self) -> list[Floats]:
         self._copies = self._collect(_dual)
         # As data they have no past, which the scheduler would have to remember.
-        self._states = [self._scattered((None, copy)) for copy in self._copies]
+        self._states = self._scattered(*((None, copy) for copy in self._copies))
         return list(self._copies)
 
     def close(self) -> None:
@@ -121,6 +121,7 @@ class DaskCrew(Crew):
         results = None if broken else self._gather(futures)
         if results is None:
             raise self._set_back(broken)
+        self._losses = 0
         return results
 
     # --- futures --------------------------------------------------------------------------------
@@ -148,10 +149,19 @@ class DaskCrew(Crew):
         """What all are told: with the message if it is short, else from worker to worker."""
         if told is None or len(cloudpickle.dumps(told)) <= _SHORT:
             return told
-        return self._scattered(told)
+        return self._scattered(told)[0]
 
-    def _scattered(self, one: Any) -> Any:
-        return self.client.scatter([one], hash=False)[0]
+    def _scattered(self, *many: Any) -> list[Any]:
+        """Data on some workers, from which others fetch it."""
+        deadline = time.monotonic() + self.limit
+        while True:
+            try:
+                return list(self.client.scatter(list(many), hash=False))
+            except (OSError, KeyError, *_LATE) as error:  # a worker has gone meanwhile
+                workers = self._alive()
+                if time.monotonic() > deadline:
+                    raise (error if workers else self._nobody()) from error
+                time.sleep(_LOOK)
 
     def _loaded(self, k: int) -> Any:
         """The data of a partition, with all that was made of it."""
@@ -160,7 +170,7 @@ class DaskCrew(Crew):
             parts = [self.client.compute(p) if _is_delayed(p) else p for p in source.parts]
             held = self._submit(source.read, k, *parts)
         elif source.read is raw_of:  # it is here, and nowhere else
-            held = self._scattered(source.load())
+            held = self._scattered(source.load())[0]
         else:
             held = self._submit(source.read, k, *source.parts)
         for function, told in self._made:
@@ -188,7 +198,10 @@ class DaskCrew(Crew):
                 f"client is {self.client.status}: its scheduler is gone; with checkpoint=FOLDER "
                 "the run goes on from its last checkpoint, with a new client"
             )
-        return self.client.nthreads()
+        try:
+            return self.client.nthreads()
+        except OSError:
+            return None
 
     # --- failures -------------------------------------------------------------------------------
 
@@ -243,7 +256,7 @@ class DaskCrew(Crew):
                 copy = self._copies[k]
                 scattered = None
                 if copy is not None:
-                    scattered = self._scattered((None, copy))
+                    scattered = self._scattered((None, copy))[0]
                 self._states[k] = scattered
         return LostError(lost)
 

@@ -11,11 +11,11 @@ import numpy as np
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate
 from dualgap.distributed.checkpoint import Folder, Saved
-from dualgap.distributed.crew import Crew, LostError
+from dualgap.distributed.crew import Crew, LostError, insisting
 from dualgap.distributed.local import Answer, Judging, Round, advance, average, judge
 from dualgap.distributed.pace import Pace, busiest
 from dualgap.distributed.packed import summed
-from dualgap.distributed.schemes import Scheme
+from dualgap.distributed.schemes import Scheme, coefficients
 from dualgap.distributed.whole import Point, Whole, bounds, certificate, point_of
 from dualgap.intercept import split
 from dualgap.loop import Snapshot
@@ -97,10 +97,10 @@ class Loop:
             self.u = saved.u
         if not self.u.size:
             self.u = self._from_data().u
-        scheme.start(crew, self.frame, scheme.points(self.frame, self.u)[-1])
+        insisting(lambda: scheme.start(crew, self.frame, coefficients(self.frame, self.u)))
         if saved is not None and saved.memory.size:
             scheme.remember(saved.memory)
-        self.copied = self.crew.copy()
+        self._copy()
         self._record(0, 0.0, 0.0, 0, 0)
 
     @property

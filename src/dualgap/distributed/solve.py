@@ -11,7 +11,7 @@ import numpy as np
 from dualgap._validate import LARGEST, Floats, number, whole
 from dualgap.distributed.block import Block, Shape
 from dualgap.distributed.checkpoint import Folder
-from dualgap.distributed.crew import Crew
+from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
 from dualgap.distributed.local import Start, begin
 from dualgap.distributed.loop import Limits, Loop
@@ -101,13 +101,14 @@ def solve(
         sizes = [size * frame.width for size in sizes]
         duals = None if warm_start is None else _cut(_dual_of(frame, warm_start, shape), sizes)
         start = Start(duals, checkpoint is not None)
-        whole = whole_of(frame, crew.run(begin, start))
+        whole = whole_of(frame, insisting(lambda: crew.run(begin, start)))
         folder = saved = None
         if checkpoint is not None:
             folder = Folder(checkpoint, _fingerprint(parts, whole, chosen, seed))
             saved = folder.load(sizes)
             if saved is not None:
-                crew.run(begin, Start(saved.duals, False))
+                again = Start(saved.duals, False)
+                insisting(lambda: crew.run(begin, again))
         own = limits._replace(target=limits.target * whole.scale)
         loop = Loop(crew, whole, chosen, pace, own, seed, callback, folder, saved)
         return _finished(loop, chosen, progress)
@@ -117,7 +118,7 @@ def solve(
 
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Shape, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
-    surveys = crew.run(survey, parts.model)
+    surveys = insisting(lambda: crew.ask(survey, parts.model))
     lowest = parts.sources.lowest
     if lowest is None:
         lowest = (
