@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
+.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,10 @@ test: $(READY)
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
 	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
+
+# Real processes that fail: each scheme and loss on four workers, twenty fits that lose some.
+test-cluster: $(READY)
+	$(BIN)/pytest -m '' tests/test_distributed.py tests/test_dask.py tests/test_mpi.py
 
 # The estimators under the oldest scikit-learn that is supported.
 test-oldest: pyproject.toml

@@ -61,7 +61,8 @@ def dual_sizes(problem: Any, a: Floats) -> Floats:
     """‖c a‖/λ of each class."""
     sizes = np.empty(problem.width)
     _norms(problem.c, a, sizes)
-    return sizes / problem.lam
+    sizes /= problem.lam
+    return sizes
 
 
 def _for_each_class(

@@ -15,6 +15,7 @@ import numpy as np
 from dualgap._validate import Floats, finite_vector, named, positive
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg import storage
+from dualgap.linalg.dense import Dense
 from dualgap.penalties import REGISTRY
 from dualgap.penalties._check import check_penalty
 from dualgap.problem import Problem, check_loss
@@ -94,7 +95,7 @@ class Block(Problem):
         """A fingerprint of the data."""
         mark = hashlib.blake2b(digest_size=16)
         rows = self.stored_rows
-        arrays = rows.arrays[::-1] if storage.is_sparse(self.X) else (rows.data,)
+        arrays = (rows.data,) if isinstance(rows, Dense) else rows.arrays
         for array in (*arrays, self.y, self.c):
             mark.update(np.ascontiguousarray(array).view(np.uint8).data)
         return mark.hexdigest()

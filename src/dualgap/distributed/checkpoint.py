@@ -21,13 +21,15 @@ _DRIVER = "run.npz"
 
 class Saved(NamedTuple):
     """A run at the start of round ``number``. ``u`` is empty where it does not belong to all of the
-    dual variables; ``memory`` is what the scheme keeps, ``best`` the best coefficients so far."""
+    dual variables; ``memory`` is what the scheme keeps, ``best`` the best coefficients so far,
+    ``counts`` visits so far and since the last look, and the best objective and bound."""
 
     number: int
     duals: list[Floats]
     u: Floats
     memory: Floats
     best: Floats
+    counts: Floats
 
 
 class Folder:
@@ -45,7 +47,7 @@ class Folder:
         mark = np.array(self.fingerprint)
         for k, dual in enumerate(saved.duals):
             write_whole(self._of_partition(k), number=saved.number, mark=mark, dual=dual)
-        own = {name: getattr(saved, name) for name in ("number", "u", "memory", "best")}
+        own = {name: getattr(saved, name) for name in ("number", "u", "memory", "best", "counts")}
         write_whole(self.path / _DRIVER, mark=mark, **own)
 
     def load(self, sizes: list[int]) -> Saved | None:
@@ -59,7 +61,7 @@ class Folder:
             same &= found is not None and int(found["number"]) == number
             duals.append(np.zeros(size) if found is None else found["dual"])
         u = own["u"] if same else np.empty(0)
-        return Saved(number, duals, u, own["memory"], own["best"])
+        return Saved(number, duals, u, own["memory"], own["best"], own["counts"])
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:

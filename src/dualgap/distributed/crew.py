@@ -82,10 +82,10 @@ def naming(k: int) -> Iterator[None]:
 
 def about(k: int, error: BaseException) -> Exception:
     """The error, with the number of its partition in front."""
-    kind = type(error) if type(error) in (ValueError, TypeError, MemoryError, OSError) else None
-    if kind is None:
-        return RuntimeError(f"partition {k}: {type(error).__name__}: {error}")
-    return kind(f"partition {k}: {error}")
+    for kind in (ValueError, TypeError, MemoryError, OSError):
+        if type(error) is kind:
+            return kind(f"partition {k}: {error}")
+    return RuntimeError(f"partition {k}: {type(error).__name__}: {error}")
 
 
 class ThreadCrew(Crew):

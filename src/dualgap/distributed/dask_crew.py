@@ -211,7 +211,7 @@ class DaskCrew(Crew):
         left = futures
         while left:
             try:
-                wait(left, timeout=_LOOK)
+                wait(left, timeout=_LOOK)  # type: ignore[no-untyped-call]
             except _LATE + _CANCELLED:
                 workers = self._alive()
                 if time.monotonic() > deadline:

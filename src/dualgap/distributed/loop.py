@@ -93,8 +93,8 @@ class Loop:
         self.started = time.perf_counter()
         self.u: Floats = np.empty(0)
         if saved is not None:
-            self.number, self.best = saved.number, saved.best
-            self.u = saved.u
+            self.number, self.best, self.u = saved.number, saved.best, saved.u
+            self.visits, self.unseen, self.primal, self.dual = map(float, saved.counts)
         if not self.u.size:
             self.u = self._from_data().u
         insisting(lambda: scheme.start(crew, self.frame, coefficients(self.frame, self.u)))
@@ -272,7 +272,8 @@ class Loop:
         if self.folder is not None:
             memory = self.scheme.memory
             memory = np.empty(0) if memory is None else memory
-            self.folder.save(Saved(self.number, duals, self.u, memory, self.best))
+            counts = np.array([self.visits, self.unseen, self.primal, self.dual])
+            self.folder.save(Saved(self.number, duals, self.u, memory, self.best, counts))
 
     def _record(self, work: int, seconds: float, busy: float, sent: float, received: float) -> None:
         self.history.append(

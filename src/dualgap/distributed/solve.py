@@ -113,7 +113,8 @@ def solve(
         loop = Loop(crew, whole, chosen, pace, own, seed, callback, folder, saved)
         return _finished(loop, chosen, progress)
 
-    return enlisted(client, parts.sources, limit, drive)
+    solution: Solution = enlisted(client, parts.sources, limit, drive)
+    return solution
 
 
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Shape, list[int]]:
