@@ -63,9 +63,7 @@ class Block(Problem):
     spread: Any = None  # how features are spread over all partitions, for schemes that ask
 
     def __init__(self, raw: Raw, model: Model, shape: Shape) -> None:
-        DesignMatrix.__init__(
-            self, _with_width(raw.X, shape.p), model.intercept, model.intercept_scaling
-        )
+        DesignMatrix.__init__(self, raw.X, model.intercept, model.intercept_scaling)
         self.shape = shape
         self.loss = model.loss
         self.classes = shape.labels
@@ -117,14 +115,6 @@ def check_model(model: Model) -> Model:
         penalty=named(model.penalty, REGISTRY, "penalty"),
         lam=positive(model.lam, "lam"),
     )
-
-
-def _with_width(X: Any, p: int) -> Any:
-    """X with the empty features at its end that its part of a file does not show."""
-    if storage.is_sparse(X) and X.shape[1] < p:
-        X = X.tocsr()
-        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], p))
-    return X
 
 
 def _targets(y: Any, loss: Any, labels: Any) -> Floats:

@@ -18,7 +18,7 @@ from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.partitioned import Partitioned, as_partitioned
 from dualgap.distributed.schemes import Scheme, scheme_of
-from dualgap.distributed.survey import Making, agreed, made, survey
+from dualgap.distributed.survey import agreed, made, survey
 from dualgap.distributed.whole import Whole, frame_of, whole_of
 from dualgap.intercept import split
 from dualgap.loop import Snapshot
@@ -120,17 +120,9 @@ def solve(
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Shape, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
     surveys = insisting(lambda: crew.ask(survey, parts.model))
-    lowest = parts.sources.lowest
-    if lowest is None:
-        lowest = (
-            min(1, *(each.lowest for each in surveys))
-            if len(surveys) > 1
-            else min(1, surveys[0].lowest)
-        )
-    shape = agreed(surveys, parts.model, stretch=parts.sources.stretch)
-    shape = shape._replace(p=shape.p - lowest)
-    crew.transform(made, Making(parts.model, shape, lowest))
-    return shape, [each.n for each in surveys]
+    making = agreed(surveys, parts.sources, parts.model)
+    crew.transform(made, making)
+    return making.shape, [each.n for each in surveys]
 
 
 def _dual_of(frame: Block, warm_start: Any, shape: Shape) -> Floats:

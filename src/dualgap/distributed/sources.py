@@ -33,10 +33,12 @@ class Source(NamedTuple):
 
 
 class Sources(list[Source]):
-    """All partitions. ``stretch``: of a file, whose parts do not show all features; ``lowest``: the
-    number of its first feature, None if the file has to tell."""
+    """All partitions. ``stretch``: of a file, whose parts do not show all of its features; of
+    ``width`` features, None for as many as it shows; ``lowest``: the number of the first one, None
+    if the file has to tell."""
 
     stretch = False
+    width: int | None = None
     lowest: int | None = 0
 
 

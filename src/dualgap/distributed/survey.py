@@ -13,6 +13,7 @@ import numpy as np
 
 from dualgap._validate import Floats, finite_vector
 from dualgap.distributed.block import Block, Model, Raw, Shape
+from dualgap.distributed.sources import Sources
 from dualgap.linalg import storage
 from dualgap.targets import check_targets
 
@@ -20,7 +21,7 @@ _FEW = 3  # labels that are enough to see that there are more than two
 
 
 class Survey(NamedTuple):
-    """What a partition says of itself; ``lowest``: the first feature that it uses."""
+    """What a partition says of itself; ``lowest``: the first feature that it uses, at most 1."""
 
     n: int
     p: int
@@ -64,18 +65,23 @@ def _weight(weights: Any, n: int) -> float:
 
 
 def _lowest(X: Any) -> int:
-    return int(X.indices.min()) if storage.is_sparse(X) and X.nnz and X.format == "csr" else 0
+    if not storage.is_sparse(X) or X.format != "csr":
+        return 0
+    return int(X.indices.min(initial=1))
 
 
-def agreed(surveys: list[Survey], model: Model, *, stretch: bool = False) -> Shape:
-    """What all partitions have in common; ``stretch``: they may show fewer features than exist."""
-    p = max(each.p for each in surveys) if stretch else surveys[0].p
-    for k, each in enumerate(surveys):
-        if each.p != p and not stretch:
-            raise ValueError(
-                f"partition {k} has {each.p} features where partition 0 has {p}: "
-                "all need the same features, in the same order"
-            )
+class Making(NamedTuple):
+    """What makes a block of raw data; ``lowest``: the number of the first feature, if the data has
+    to be brought into shape."""
+
+    model: Model
+    shape: Shape
+    lowest: int | None = None
+
+
+def agreed(surveys: list[Survey], sources: Sources, model: Model) -> Making:
+    """What all partitions have in common."""
+    p, lowest = _features(surveys, sources)
     labels = None
     if model.loss.targets in ("binary", "classes"):
         every = np.unique(np.concatenate([each.labels for each in surveys]))
@@ -84,21 +90,34 @@ def agreed(surveys: list[Survey], model: Model, *, stretch: bool = False) -> Sha
     if weight == 0.0:
         raise ValueError("sample_weight is zero for every sample of every partition")
     counts = [each.n for each in surveys]
-    return Shape(p, sum(counts), weight, len(counts), max(counts), labels)
+    shape = Shape(p, sum(counts), weight, len(counts), max(counts), labels)
+    return Making(model, shape, lowest if sources.stretch else None)
 
 
-class Making(NamedTuple):
-    """What makes a block of raw data; ``shift``: how many features of numbers too high by it."""
-
-    model: Model
-    shape: Shape
-    shift: int = 0
+def _features(surveys: list[Survey], sources: Sources) -> tuple[int, int]:
+    """How many there are, and the number of the first one."""
+    if sources.stretch:
+        lowest = sources.lowest
+        if lowest is None:
+            lowest = min(each.lowest for each in surveys)
+        found = max(each.p for each in surveys) - lowest
+        if sources.width is not None and sources.width < found:
+            raise ValueError(f"n_features is {sources.width}, but the file has {found} features")
+        return sources.width or found, lowest
+    p = surveys[0].p
+    for k, each in enumerate(surveys):
+        if each.p != p:
+            raise ValueError(
+                f"partition {k} has {each.p} features where partition 0 has {p}: "
+                "all need the same features, in the same order"
+            )
+    return p, 0
 
 
 def made(raw: Raw, making: Making) -> Block:
     """The block of a partition."""
-    if making.shift:
-        X = raw.X
-        lower = type(X)((X.data, X.indices - making.shift, X.indptr), shape=X.shape)
-        raw = raw._replace(X=lower)
+    if making.lowest is not None:
+        X, shape = raw.X, (raw.X.shape[0], making.shape.p)
+        wide = type(X)((X.data, X.indices - making.lowest, X.indptr), shape=shape)
+        raw = raw._replace(X=wide)
     return Block(raw, making.model, making.shape)
