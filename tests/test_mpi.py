@@ -1,0 +1,53 @@
+"""Fits by the processes of an MPI job."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cluster_data import problem
+
+from dualgap.distributed import solve
+
+pytest.importorskip("mpi4py")
+MPIEXEC = Path(sys.executable).parent / "mpiexec"
+if not MPIEXEC.exists():
+    pytest.skip("no mpiexec in this environment", allow_module_level=True)
+
+
+def job(processes, *args):
+    """Run the fit in so many processes."""
+    script = Path(__file__).parent / "mpi_fit.py"
+    done = subprocess.run(
+        [MPIEXEC, "-n", str(processes), sys.executable, script, *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scheme", "work", "processes"),
+    [
+        ("cocoa+", 2, 2),
+        pytest.param("cocoa+", 2, 4, marks=pytest.mark.cluster),
+        pytest.param("disdca", 20, 3, marks=pytest.mark.cluster),
+        pytest.param("quartz", 20, 2, marks=pytest.mark.cluster),
+    ],
+)
+def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
+    here = solve(problem(), 1, scheme, partitions=5, work=work, tol=1e-3)
+    job(processes, tmp_path, scheme, work)
+    for rank in range(processes):
+        found = np.load(tmp_path / f"{rank}.npz")
+        assert np.array_equal(found["coef"], here.coef)
+        assert np.array_equal(found["dual"], here.dual)
+
+
+def test_every_process_learns_of_an_error(tmp_path):
+    job(2, tmp_path, "bad", 1)
+    assert (tmp_path / "0.txt").read_text().startswith("ValueError: partition 1: X has NaN")
+    assert "partition 1: X has NaN" in (tmp_path / "1.txt").read_text()
