@@ -11,6 +11,7 @@ from cluster_data import blocks, optimum, problem, sparse_data
 import dualgap as dg
 from dualgap.distributed import Partitioned, solve
 from dualgap.distributed.block import Model, Shape, check_model
+from dualgap.distributed.held import falling_root
 from dualgap.distributed.local import Average
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.packed import packed, summed
@@ -78,6 +79,37 @@ def test_weights_equal_repetition():
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-4)
 
 
+@pytest.mark.parametrize(("scheme", "loss"), [("disdca", "smoothed-hinge"), ("cocoa+", "squared")])
+def test_an_intercept_without_a_penalty(scheme, loss):
+    X, y = sparse_data()
+    y = np.where(y > -0.3, 1.0, -1.0) if loss == "smoothed-hinge" else y + 5.0
+    parts = Partitioned(blocks(X, y, 4), loss, "l2", 0.05, intercept=True)
+    solution = solve(parts, 2, scheme, work=WORK[scheme], tol=1e-4)
+    one = dg.Problem(X, y, loss, "l2", 0.05, intercept=True)
+    best = dg.solve(one, "newton", tol=1e-9)
+    own = solution.certificate
+    assert solution.converged
+    assert own.gap <= 1e-4 * own.scale
+    assert own.scale == pytest.approx(one.scale, rel=1e-2)
+    assert own.dual <= best.certificate.primal
+    assert own.primal - best.certificate.dual <= own.gap + best.certificate.gap
+    assert solution.intercept == pytest.approx(best.intercept, abs=0.03)
+    again = dg.certify(one, solution.coef, solution.dual, solution.intercept)
+    assert again.primal == pytest.approx(own.primal, rel=1e-12)
+    assert again.gap <= own.gap * (1.0 + 1e-6)
+
+
+def test_a_root_of_a_falling_function():
+    steps = np.array([-3.0, 0.25, 7.0])
+    for f, root in (
+        (lambda t: 2.0 - t, 2.0),
+        (lambda t: -1e-9 - 5.0 * t, -2e-10),
+        (lambda t: np.clip(0.5 - t, -0.1, 0.2), 0.5),
+        (lambda t: 0.5 - (t[:, None] > steps).sum(axis=1), -3.0),  # it jumps over 0
+    ):
+        assert falling_root(f, 1e-3, 1e-15) == pytest.approx(root, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("scheme", WORK)
 def test_the_number_of_workers_changes_nothing(scheme):
     one = problem()
@@ -131,7 +163,7 @@ def test_errors_of_u_are_bounded():
         averages.append(Average(packed(u), np.array([np.sqrt(own @ own) / 0.1])))
     squares = np.asarray(X.power(2).sum(axis=0)).ravel()
     counts = np.max([np.diff(X[s].tocsc().indptr) for s in parts], axis=0).astype(float)
-    point = point_of(Whole(frame, squares, counts, 1.0, 0.0, 1.0, ()), averages)
+    point = point_of(Whole(frame, squares, counts, 1.0, 0.0, 0.0, 1.0, ()), averages)
     wide = X.toarray().astype(np.longdouble).T @ (a.astype(np.longdouble) / len(y)) / 0.1
     assert (np.abs(point.u - wide) <= point.error).all()
     assert (point.error <= 1e-12 * (1.0 + np.abs(X).max() * 100.0)).all()
@@ -260,6 +292,10 @@ def test_what_a_scheme_cannot_do():
         solve(problem("squared", "l1"))
     with pytest.raises(ValueError, match="Hinge loss is not smooth"):
         solve(problem("hinge"), scheme="quartz")
+    X, y = sparse_data()
+    labels = np.digitize(y, [-0.3, 0.3])
+    with pytest.raises(ValueError, match="intercepts of many classes must be penalised"):
+        solve(Partitioned(blocks(X, labels, 2), "softmax", intercept=True))
     with pytest.raises(ValueError, match="must be a list"):
         Partitioned("file")
 

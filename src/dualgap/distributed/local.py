@@ -18,6 +18,7 @@ import numpy as np
 from dualgap import _threads, terms
 from dualgap._validate import Floats
 from dualgap.distributed.block import Block
+from dualgap.distributed.held import Held, shifted, under
 from dualgap.distributed.packed import Packed, packed
 from dualgap.rounding import dual_sizes, error_of_z
 from dualgap.samplings.eso import occurrences
@@ -30,7 +31,8 @@ class Measures(NamedTuple):
     """Of a block: what its samples add to the facts about the whole.
 
     ``squares``, ``counts``: Σ x² and the entries of each feature; ``at_origin``: sums at the
-    coefficients that the penalty alone would choose; ``entries``, ``digest``: of its data.
+    coefficients that the penalty alone would choose; ``entries``, ``digest``: of its data;
+    ``target``: the largest |y|.
     """
 
     squares: Floats
@@ -38,6 +40,7 @@ class Measures(NamedTuple):
     at_origin: terms.Sums
     entries: float
     digest: str
+    target: float
 
 
 class Start(NamedTuple):
@@ -65,6 +68,7 @@ def begin(block: Block, a: Floats | None, k: int, told: Start) -> tuple[Measures
         sums,
         block.entries,
         block.digest() if told.digest else "",
+        float(np.abs(block.y).max()),
     )
     return measures, dual_start(block, given)
 
@@ -95,16 +99,19 @@ class Average(NamedTuple):
     sizes: Floats
 
 
-def average(block: Block, a: Floats, k: int, told: None) -> tuple[Average, Floats]:
-    """From the data, not from updates."""
-    return Average(packed(block.average(a)), dual_sizes(block, a)), a
+def average(block: Block, a: Floats, k: int, t: float | None) -> tuple[Average, Floats]:
+    """From the data, not from updates; of dual variables shifted by t, if there is one."""
+    own = a if t is None else shifted(block, a, t)
+    return Average(packed(block.average(own)), dual_sizes(block, own)), a
 
 
 class Judging(NamedTuple):
-    """Coefficients to be judged; ``proof``: with bounds on rounding errors, and part by part."""
+    """Coefficients to be judged; ``proof``: with bounds on rounding errors, and part by part;
+    ``shift``: of dual variables."""
 
     points: tuple[Floats, ...]
     proof: bool = False
+    shift: float | None = None
 
 
 class Judgement(NamedTuple):
@@ -116,7 +123,8 @@ class Judgement(NamedTuple):
 
 def judge(block: Block, a: Floats, k: int, told: Judging) -> tuple[list[Judgement], Floats]:
     """The sums of the gap for each of some coefficients."""
-    return [_judged(block, a, w, told.proof) for w in told.points], a
+    own = a if told.shift is None else shifted(block, a, told.shift)
+    return [_judged(block, own, w, told.proof) for w in told.points], a
 
 
 def _judged(block: Block, a: Floats, w: Floats, proof: bool) -> Judgement:
@@ -138,6 +146,7 @@ class Round(NamedTuple):
     number: int
     seed: int
     points: tuple[Floats, ...] = ()
+    held: Held | None = None
 
 
 class Answer(NamedTuple):
@@ -157,7 +166,8 @@ def advance(block: Block, a: Floats, k: int, told: Round) -> tuple[Answer, Float
     judgements, _ = judge(block, a, k, Judging(told.points))
     rng = np.random.default_rng((told.seed, told.number, k))
     a = np.array(a, dtype=np.float64)
-    change, visits, moved = told.steps(block, a, np.asarray(told.u), told.work, rng)
+    acting = under(block, told.held)
+    change, visits, moved = told.steps(acting, a, np.asarray(told.u), told.work, rng)
     process = (os.uname().nodename, os.getpid())
     seconds = time.perf_counter() - began
     return Answer(packed(change), judgements, visits, moved, seconds, process), a

@@ -10,8 +10,18 @@ import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate
+from dualgap.distributed.block import Block
 from dualgap.distributed.checkpoint import Folder, Saved
 from dualgap.distributed.crew import Crew, LostError, insisting
+from dualgap.distributed.held import (
+    Held,
+    Outer,
+    falling_root,
+    firmness,
+    imbalances,
+    shift,
+    under,
+)
 from dualgap.distributed.local import Answer, Judging, Round, advance, average, judge
 from dualgap.distributed.pace import Pace, busiest
 from dualgap.distributed.packed import summed
@@ -90,18 +100,34 @@ class Loop:
         self.proof: tuple[Certificate, Floats] | None = None
         self.looked = False
         self.lost = 0
+        self.outer: Outer | None = None
+        if len(self.frame.free_places):
+            self.outer = Outer(firmness(whole.squares, self.frame.features.strength))
+        self.solved = False  # whether an outer step is
+        self.shift: float | None = None  # that of the dual variables that the proof rests on
         self.started = time.perf_counter()
         self.u: Floats = np.empty(0)
         if saved is not None:
             self.number, self.best, self.u = saved.number, saved.best, saved.u
-            self.visits, self.unseen, self.primal, self.dual = map(float, saved.counts)
+            self.visits, self.unseen, self.primal, self.dual = map(float, saved.counts[:4])
+            if self.outer is not None:
+                self.outer.held = Held(*map(float, saved.counts[4:]))
         if not self.u.size:
             self.u = self._from_data().u
-        insisting(lambda: scheme.start(crew, self.frame, coefficients(self.frame, self.u)))
+        insisting(lambda: scheme.start(crew, self.inner, coefficients(self.inner, self.u)))
         if saved is not None and saved.memory.size:
             scheme.remember(saved.memory)
         self._copy()
         self._record(0, 0.0, 0.0, 0, 0)
+
+    @property
+    def held(self) -> Held | None:
+        return None if self.outer is None else self.outer.held
+
+    @property
+    def inner(self) -> Block:
+        """The frame of what partitions work on."""
+        return under(self.frame, self.held)
 
     @property
     def gap(self) -> float:
@@ -133,7 +159,7 @@ class Loop:
         self.progress.show(self.epochs, self.gap)
         if self.looked:
             self.looked = False
-            if self.gap <= self.limits.target:
+            if self.solved or self.gap <= self.limits.target:
                 verdict = self._doubt()
                 if verdict is not None:
                     return verdict
@@ -151,6 +177,11 @@ class Loop:
         proof, _ = self.prove()
         if proof.gap <= self.limits.target:
             return Status.CONVERGED
+        if self.outer is not None:
+            self.primal, self.dual = min(self.primal, proof.primal), max(self.dual, proof.dual)
+            self.outer.move(float(coefficients(self.inner, self.u)[-1]))
+            self.solved = False
+            return None
         self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
         if self.doubts >= _DOUBTS:
             return Status.STALLED
@@ -187,8 +218,11 @@ class Loop:
             try:
                 point = point_of(self.whole, self.crew.ask(average, None))
                 self.u = point.u
-                points = (self.best, *self.scheme.points(self.frame, point.u))
-                judged = self.crew.ask(judge, Judging(points, proof=True))
+                points = (self.best, *self.scheme.points(self.inner, point.u))
+                if self.outer is not None:
+                    self.shift = self._balance(point)
+                    point = point_of(self.whole, self.crew.ask(average, self.shift))
+                judged = self.crew.ask(judge, Judging(points, True, self.shift))
             except LostError as lost:
                 self.lost += len(lost.partitions)
                 continue
@@ -201,11 +235,23 @@ class Loop:
             self.best = self.proof[1]
             return self.proof
 
+    def _balance(self, point: Point) -> float:
+        """The shift with which dual variables add up to 0."""
+
+        def sums(ts: Floats) -> Floats:
+            return np.asarray(sum(self.crew.ask(imbalances, ts)))
+
+        typical = abs(float(point.u[-1])) * self.frame.lam / self.frame.constant
+        close = 1e-3 * float(point.error[-1]) * self.frame.lam / self.frame.constant
+        return falling_root(sums, max(typical, close), close)
+
     def proven(self) -> tuple[Certificate, Floats, list[Floats]]:
         """A certificate, its coefficients, and the dual variables that it rests on."""
         while True:
             proof, w = self.prove()
             try:
+                if self.shift is not None:
+                    self.crew.run(shift, self.shift)
                 return proof, w, self.crew.copy()
             except LostError as lost:
                 self.lost += len(lost.partitions)
@@ -217,10 +263,11 @@ class Loop:
         began = time.perf_counter()
         points: tuple[Floats, ...] = ()
         try:
-            self.scheme.before_round(self.crew, self.frame, self.u, work)
+            inner, held = self.inner, self.held
+            self.scheme.before_round(self.crew, inner, self.u, work, held)
             if self.unseen >= self.frame.shape.n:
-                points = self.scheme.points(self.frame, self.u)
-            told = Round(self.scheme.steps, self.u, work, self.number, self.seed, points)
+                points = self.scheme.points(inner, self.u)
+            told = Round(self.scheme.steps, self.u, work, self.number, self.seed, points, held)
             answers: list[Answer] = self.crew.run(advance, told)
         except LostError as lost:
             self.lost += len(lost.partitions)
@@ -247,11 +294,20 @@ class Loop:
         self.looks += len(points)
         self.idle = 0 if self.moved or not self.number else self.idle + 1
         self.moved = 0
+        inner_primal, inner_dual = np.inf, -np.inf
         for w, own in zip(points, zip(*(answer.judgements for answer in answers))):
             primal, dual = bounds(self.whole, w, self.u, list(own))
             if primal < self.primal:
                 self.primal, self.best = primal, w
             self.dual = max(self.dual, dual)
+            if self.outer is not None:
+                primal, dual = bounds(self.whole._replace(frame=self.inner), w, self.u, list(own))
+                inner_primal, inner_dual = min(inner_primal, primal), max(inner_dual, dual)
+        if self.outer is not None:
+            at, inner_gap = float(points[-1][-1]), inner_primal - inner_dual
+            self.solved = self.outer.is_solved(
+                self.frame.lam, self.gap, self.limits.target, inner_gap, at
+            )
 
     def _count(self, answers: list[Answer]) -> None:
         visits = sum(answer.visits for answer in answers)
@@ -272,7 +328,9 @@ class Loop:
         if self.folder is not None:
             memory = self.scheme.memory
             memory = np.empty(0) if memory is None else memory
-            counts = np.array([self.visits, self.unseen, self.primal, self.dual])
+            counts = np.array(
+                [self.visits, self.unseen, self.primal, self.dual, *(self.held or ())]
+            )
             self.folder.save(Saved(self.number, duals, self.u, memory, self.best, counts))
 
     def _record(self, work: int, seconds: float, busy: float, sent: float, received: float) -> None:

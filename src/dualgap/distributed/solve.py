@@ -13,6 +13,7 @@ from dualgap.distributed.block import Block, Shape
 from dualgap.distributed.checkpoint import Folder
 from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
+from dualgap.distributed.held import Held, constants, falling_root, pulls, under
 from dualgap.distributed.local import Start, begin
 from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
@@ -22,6 +23,7 @@ from dualgap.distributed.survey import agreed, made, survey
 from dualgap.distributed.whole import Whole, frame_of, whole_of
 from dualgap.intercept import split
 from dualgap.loop import Snapshot
+from dualgap.null_model import above_null
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
 
@@ -94,14 +96,14 @@ def solve(
     def drive(crew: Crew) -> Solution:
         shape, sizes = _prepare(crew, parts)
         frame = frame_of(parts.model, shape)
-        lacks = chosen.refusal(frame)
-        if lacks:
-            raise ValueError(f"scheme {chosen.name!r} does not fit the problem: {lacks}")
+        _refuse_misfit(chosen, frame)
         pace = Pace(work, chosen.first_work(frame), chosen.most_work(frame))
         sizes = [size * frame.width for size in sizes]
         duals = None if warm_start is None else _cut(_dual_of(frame, warm_start, shape), sizes)
         start = Start(duals, checkpoint is not None)
         whole = whole_of(frame, insisting(lambda: crew.run(begin, start)))
+        if frame.intercept is True:
+            whole = whole._replace(scale=insisting(lambda: _null_objective(crew, whole)))
         folder = saved = None
         if checkpoint is not None:
             folder = Folder(checkpoint, _fingerprint(parts, whole, chosen, seed))
@@ -117,12 +119,36 @@ def solve(
     return solution
 
 
+def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
+    free = frame.intercept is True
+    if free and frame.width > 1:
+        lacks: str | None = (
+            'intercepts of many classes must be penalised here: intercept="penalised"'
+        )
+    else:
+        lacks = scheme.refusal(under(frame, Held(1.0, 0.0) if free else None))
+    if lacks:
+        raise ValueError(f"scheme {scheme.name!r} does not fit the problem: {lacks}")
+
+
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Shape, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
     surveys = insisting(lambda: crew.ask(survey, parts.model))
     making = agreed(surveys, parts.sources, parts.model)
     crew.transform(made, making)
     return making.shape, [each.n for each in surveys]
+
+
+def _null_objective(crew: Crew, whole: Whole) -> float:
+    """The objective of the best constant model (``null_model.py``), above what it cannot be."""
+
+    def pull(bs: Floats) -> Floats:
+        return np.asarray(sum(crew.ask(pulls, bs)))
+
+    stride = whole.target if whole.frame.loss.targets == "real" and whole.target else 1.0
+    b = falling_root(pull, stride * 1e-3, 1e-9)
+    losses = sum(crew.ask(constants, b))
+    return above_null(losses + whole.frame.origin_value - whole.floor, whole.scale)
 
 
 def _dual_of(frame: Block, warm_start: Any, shape: Shape) -> Floats:

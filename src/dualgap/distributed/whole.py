@@ -33,16 +33,19 @@ class Whole(NamedTuple):
     """Facts about all samples.
 
     ``squares``: Σ x² of each feature; ``counts``: the most entries that it has in one partition;
-    ``scale``: P(0), counted from the least that losses and penalty can be, which is ``least``.
+    ``scale``: P(0), counted from the least that losses and penalty can be, which is ``least``, of
+    which losses make up ``floor``; ``target``: the largest |y|.
     """
 
     frame: Block
     squares: Floats
     counts: Floats
     scale: float
+    floor: float
     least: float
     entries: float
     digests: tuple[str, ...]
+    target: float = 0.0
 
 
 def whole_of(frame: Block, measured: list[Measures]) -> Whole:
@@ -58,7 +61,9 @@ def whole_of(frame: Block, measured: list[Measures]) -> Whole:
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     entries = math.fsum(each.entries for each in measured)
     digests = tuple(each.digest for each in measured)
-    return Whole(frame, squares, counts, scale, floor + frame.origin_value, entries, digests)
+    target = max(each.target for each in measured)
+    least = floor + frame.origin_value
+    return Whole(frame, squares, counts, scale, floor, least, entries, digests, target)
 
 
 def total(parts: list[terms.Sums]) -> terms.Sums:
@@ -100,13 +105,14 @@ def bounds(whole: Whole, w: Floats, u: Floats, judgements: list[Judgement]) -> t
 def certificate(whole: Whole, w: Floats, point: Point, judgements: list[Judgement]) -> Certificate:
     """The proof for w and the dual variables that ``point`` was computed from."""
     frame = whole.frame
+    point, slack = _balanced(whole, w, point)
     samples = total([each.sums for each in judgements])
     parts = np.empty(frame.coef_size)
     with np.errstate(over="ignore", invalid="ignore"):
         features = terms.feature_terms(frame.penalty, frame.lam, w, point.u, point.error, parts)
         primal = samples.values + features.values
-        gap = samples.gap + features.gap + samples.of_gap + features.of_gap
-        dual = -(samples.conjs + features.conjs + samples.of_dual + features.of_dual)
+        gap = samples.gap + features.gap + samples.of_gap + features.of_gap + slack
+        dual = -(samples.conjs + features.conjs + samples.of_dual + features.of_dual + slack)
     gap = np.inf if np.isnan(gap) or not np.isfinite(primal) else gap
     return Certificate(
         primal=np.inf if np.isnan(primal) else primal,
@@ -118,6 +124,23 @@ def certificate(whole: Whole, w: Floats, point: Point, judgements: list[Judgemen
         feature_parts=parts.reshape(frame.d, -1).sum(axis=1),
         constant=frame.constant,
     )
+
+
+def _balanced(whole: Whole, w: Floats, point: Point) -> tuple[Point, float]:
+    """With the constraint Σ c a = 0 of an unpenalised intercept met, and what that may cost.
+
+    It is met to rounding only. As in ``dual_point.py``, that is charged by twice the size that the
+    intercept may have at the optimum, of which its size here and that of targets tell.
+    """
+    if not len(whole.frame.free_places):
+        return point, 0.0
+    if abs(point.u[-1]) > point.error[-1]:
+        return point, np.inf  # it is not met
+    reach = abs(w[-1]) + 1.0 + whole.target
+    slack = 2.0 * whole.frame.lam * (abs(point.u[-1]) + point.error[-1]) * reach
+    u = point.u.copy()
+    u[-1] = 0.0
+    return point._replace(u=u), float(slack)
 
 
 def _radius(gap: float, strength: float) -> Any:
