@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cluster_data import blocks, optimum, problem, sparse_data
+from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
-from dualgap.distributed import Partitioned, solve
+from dualgap.distributed import Partitioned, fit, solve
 from dualgap.distributed.block import Model, Shape, check_model
 from dualgap.distributed.held import falling_root
 from dualgap.distributed.local import Average
@@ -327,3 +328,56 @@ def test_engines_are_imported_when_they_are_used():
         [sys.executable, "-c", words], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"dask", "distributed", "mpi4py", "sklearn"} & set(modules)
+
+
+# --- estimators -----------------------------------------------------------------------------------
+
+
+def test_an_estimator_of_two_classes():
+    X, y = sparse_data()
+    labels = np.where(y > 0.0, "yes", "no")
+    model = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-5)
+    there = fit(model, blocks(X, labels, 4), scheme="disdca", work=20)
+    here = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-5)
+    here.fit(X, labels)
+    assert there is model
+    assert list(model.classes_) == ["no", "yes"]
+    assert model.coef_.shape == here.coef_.shape == (1, X.shape[1])
+    assert model.dual_gap_ <= 1e-5 * model.certificate_.scale
+    assert model.certificate_.dual <= here.certificate_.primal
+    assert here.certificate_.dual <= model.certificate_.primal
+    far = np.abs(model.decision_function(X) - here.decision_function(X))
+    assert (far <= model.decision_radius(X) + here.decision_radius(X)).all()
+    assert model.n_features_in_ == X.shape[1]
+
+
+def test_an_estimator_of_numbers():
+    X, y = sparse_data()
+    model = fit(dg.Ridge(alpha=20.0), blocks(X, y + 5.0, 4), work=2)
+    exact = dg.Ridge(alpha=20.0).fit(X, y + 5.0)
+    assert model.certificate_.dual <= exact.certificate_.primal <= model.certificate_.primal
+    np.testing.assert_allclose(model.predict(X), exact.predict(X), atol=0.1)
+    assert np.isinf(model.decision_radius(X)).all()
+
+
+def test_each_class_against_the_rest():
+    X, y = sparse_data()
+    labels = np.digitize(y, [-0.3, 0.3])
+    model = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-3)
+    fit(model, blocks(X, labels, 3), work=2)
+    assert model.coef_.shape == (3, X.shape[1])
+    assert (model.dual_gap_ <= 1e-3).all()
+    assert set(model.predict(X)) <= {0, 1, 2}
+
+
+def test_what_estimators_cannot_do_in_parts():
+    X, y = sparse_data()
+    parts = blocks(X, y > 0.0, 2)
+    with pytest.raises(ValueError, match="class_weight has no distributed form"):
+        fit(dg.LinearSVC(class_weight="balanced"), parts)
+    with pytest.raises(ValueError, match="partitions have their y"):
+        fit(dg.LinearSVC(), parts, y)
+    with pytest.raises(ValueError, match="without a penalty"):
+        fit(dg.LogisticRegression(penalty=None), parts)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        fit(dg.LinearSVC(fit_intercept=False, max_iter=1, tol=1e-9), parts, work=1)

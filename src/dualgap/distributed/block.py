@@ -118,11 +118,11 @@ def check_model(model: Model) -> Model:
 
 
 def _targets(y: Any, loss: Any, labels: Any) -> Floats:
-    if loss.targets == "binary":
-        return np.where(np.asarray(y) == labels[1], 1.0, -1.0)
+    if labels is None:
+        return np.array(y, dtype=np.float64)
     if loss.targets == "classes":
         return np.searchsorted(labels, np.asarray(y)).astype(np.float64)
-    return np.array(y, dtype=np.float64)
+    return np.where(np.asarray(y) == labels[1], 1.0, -1.0)
 
 
 def _weights(weights: Any, n: int) -> Floats:

@@ -132,6 +132,7 @@ class DaskCrew(Crew):
 
     def _submit(self, function: Any, k: int, *args: Any) -> Any:
         """On the worker that should hold the partition, or on another one if that is gone."""
+        self._refuse_closed()
         return self.client.submit(
             function,
             *args,
@@ -142,6 +143,7 @@ class DaskCrew(Crew):
 
     def _on_all(self, function: Any, *args: list[Any], **told: Any) -> list[Any]:
         """A future for each partition, in one message, on the workers where its data is."""
+        self._refuse_closed()
         keys = [self._key(function, k) for k in range(self.size)]
         return list(self.client.map(function, *args, key=keys, **told))
 
@@ -155,6 +157,7 @@ class DaskCrew(Crew):
         """Data on some workers, from which others fetch it."""
         deadline = time.monotonic() + self.limit
         while True:
+            self._refuse_closed()
             try:
                 return list(self.client.scatter(list(many), hash=False))
             except (OSError, KeyError, *_LATE) as error:  # a worker has gone meanwhile
@@ -192,12 +195,15 @@ class DaskCrew(Crew):
             if self._homes[k] != before[k]:
                 self._held[k] = self._submit(_same, k, held)
 
-    def _alive(self) -> Any:
+    def _refuse_closed(self) -> None:
         if self.client.status not in _OPEN:
             raise RuntimeError(
                 f"client is {self.client.status}: its scheduler is gone; with checkpoint=FOLDER "
                 "the run goes on from its last checkpoint, with a new client"
             )
+
+    def _alive(self) -> Any:
+        self._refuse_closed()
         try:
             return self.client.nthreads()
         except OSError:

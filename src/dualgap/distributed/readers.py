@@ -62,7 +62,10 @@ def from_dataframe(frame: Any, target: Any, sample_weight: Any = None) -> Source
     for name in (target, sample_weight):
         if name is not None and name not in frame.columns:
             raise ValueError(f"the dataframe has no column {name!r}")
-    return Sources(Source(_of_frame, (part, target, sample_weight)) for part in frame.to_delayed())
+    parts = frame.to_delayed()
+    sources = Sources(Source(_of_frame, (part, target, sample_weight)) for part in parts)
+    sources.names = [name for name in frame.columns if name not in (target, sample_weight)]
+    return sources
 
 
 def _of_frame(frame: Any, target: Any, weight: Any) -> Raw:

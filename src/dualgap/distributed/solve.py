@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap._validate import LARGEST, Floats, number, whole
-from dualgap.distributed.block import Block, Shape
+from dualgap.distributed.block import Block, Model
 from dualgap.distributed.checkpoint import Folder
 from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
@@ -19,7 +19,7 @@ from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.partitioned import Partitioned, as_partitioned
 from dualgap.distributed.schemes import Scheme, scheme_of
-from dualgap.distributed.survey import agreed, made, survey
+from dualgap.distributed.survey import Making, agreed, made, survey
 from dualgap.distributed.whole import Whole, frame_of, whole_of
 from dualgap.intercept import split
 from dualgap.loop import Snapshot
@@ -80,43 +80,83 @@ def solve(
     Solution
         ``history`` has a row for each round (``RoundHistory``).
     """
-    chosen = scheme_of(scheme)
-    limits = Limits(
-        number(tol, "tol", 0.0, LARGEST),
-        number(max_epochs, "max_epochs", 0.0),
-        np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0),
-        whole(checkpoint_every, "checkpoint_every", 1),
-    )
-    seed = whole(random_state, "random_state", 0)
-    limit = number(round_seconds, "round_seconds", 0.0, open_low=True)
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be a function, not {callback!r}")
-    parts = as_partitioned(problem, partitions)
+    options = Options(
+        work, tol, max_epochs, max_seconds, random_state, callback, progress, warm_start,
+        checkpoint, checkpoint_every, round_seconds,
+    )  # fmt: skip
+    return solved(as_partitioned(problem, partitions), client, scheme, options)[0]
 
-    def drive(crew: Crew) -> Solution:
-        shape, sizes = _prepare(crew, parts)
-        frame = frame_of(parts.model, shape)
+
+class Options(NamedTuple):
+    """Those of ``solve``."""
+
+    work: Any = "auto"
+    tol: float = 1e-4
+    max_epochs: float = 1000
+    max_seconds: float | None = None
+    random_state: int = 0
+    callback: Callable[[Snapshot], Any] | None = None
+    progress: bool = False
+    warm_start: Any = None
+    checkpoint: Any = None
+    checkpoint_every: int = 10
+    round_seconds: float = 600.0
+
+
+def solved(
+    parts: Partitioned, client: Any, scheme: str, options: Options
+) -> tuple[Solution, Block]:
+    """The solution, and the problem without its samples."""
+    chosen, limits = scheme_of(scheme), _limits(options)
+    seed = whole(options.random_state, "random_state", 0)
+    patience = number(options.round_seconds, "round_seconds", 0.0, open_low=True)
+    if options.callback is not None and not callable(options.callback):
+        raise ValueError(f"callback must be a function, not {options.callback!r}")
+
+    def drive(crew: Crew) -> tuple[Solution, Block]:
+        making, sizes = _prepare(crew, parts)
+        frame = frame_of(making.model, making.shape)
         _refuse_misfit(chosen, frame)
-        pace = Pace(work, chosen.first_work(frame), chosen.most_work(frame))
-        sizes = [size * frame.width for size in sizes]
-        duals = None if warm_start is None else _cut(_dual_of(frame, warm_start, shape), sizes)
-        start = Start(duals, checkpoint is not None)
-        whole = whole_of(frame, insisting(lambda: crew.run(begin, start)))
-        if frame.intercept is True:
-            whole = whole._replace(scale=insisting(lambda: _null_objective(crew, whole)))
+        pace = Pace(options.work, chosen.first_work(frame), chosen.most_work(frame))
+        facts = _begun(crew, frame, options, sizes)
         folder = saved = None
-        if checkpoint is not None:
-            folder = Folder(checkpoint, _fingerprint(parts, whole, chosen, seed))
-            saved = folder.load(sizes)
+        if options.checkpoint is not None:
+            mark = _fingerprint(making.model, facts, chosen, seed)
+            folder = Folder(options.checkpoint, mark)
+            saved = folder.load([size * frame.width for size in sizes])
             if saved is not None:
                 again = Start(saved.duals, False)
                 insisting(lambda: crew.run(begin, again))
-        own = limits._replace(target=limits.target * whole.scale)
-        loop = Loop(crew, whole, chosen, pace, own, seed, callback, folder, saved)
-        return _finished(loop, chosen, progress)
+        own = limits._replace(target=limits.target * facts.scale)
+        loop = Loop(crew, facts, chosen, pace, own, seed, options.callback, folder, saved)
+        return _finished(loop, chosen, options.progress), frame
 
-    solution: Solution = enlisted(client, parts.sources, limit, drive)
-    return solution
+    found: tuple[Solution, Block] = enlisted(client, parts.sources, patience, drive)
+    return found
+
+
+def _limits(options: Options) -> Limits:
+    seconds = options.max_seconds
+    return Limits(
+        number(options.tol, "tol", 0.0, LARGEST),
+        number(options.max_epochs, "max_epochs", 0.0),
+        np.inf if seconds is None else number(seconds, "max_seconds", 0.0),
+        whole(options.checkpoint_every, "checkpoint_every", 1),
+    )
+
+
+def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whole:
+    """Facts about all samples; partitions have the dual variables to start from."""
+    duals = None
+    if options.warm_start is not None:
+        given = getattr(options.warm_start, "dual", options.warm_start)
+        flat = frame.flat(given, "warm_start dual variables", frame.shape.n)
+        duals = np.split(flat, np.cumsum(sizes)[:-1] * frame.width)
+    start = Start(duals, options.checkpoint is not None)
+    facts = whole_of(frame, insisting(lambda: crew.run(begin, start)))
+    if frame.intercept is True:
+        facts = facts._replace(scale=insisting(lambda: _null_objective(crew, facts)))
+    return facts
 
 
 def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
@@ -131,39 +171,30 @@ def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
         raise ValueError(f"scheme {scheme.name!r} does not fit the problem: {lacks}")
 
 
-def _prepare(crew: Crew, parts: Partitioned) -> tuple[Shape, list[int]]:
+def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
     surveys = insisting(lambda: crew.ask(survey, parts.model))
-    making = agreed(surveys, parts.sources, parts.model)
+    making = agreed(surveys, parts.sources, *parts.settled(surveys))
     crew.transform(made, making)
-    return making.shape, [each.n for each in surveys]
+    return making, [each.n for each in surveys]
 
 
-def _null_objective(crew: Crew, whole: Whole) -> float:
+def _null_objective(crew: Crew, facts: Whole) -> float:
     """The objective of the best constant model (``null_model.py``), above what it cannot be."""
 
     def pull(bs: Floats) -> Floats:
         return np.asarray(sum(crew.ask(pulls, bs)))
 
-    stride = whole.target if whole.frame.loss.targets == "real" and whole.target else 1.0
+    stride = facts.target if facts.frame.loss.targets == "real" and facts.target else 1.0
     b = falling_root(pull, stride * 1e-3, 1e-9)
     losses = sum(crew.ask(constants, b))
-    return above_null(losses + whole.frame.origin_value - whole.floor, whole.scale)
+    return above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
 
 
-def _dual_of(frame: Block, warm_start: Any, shape: Shape) -> Floats:
-    dual = getattr(warm_start, "dual", warm_start)
-    return frame.flat(dual, "warm_start dual variables", shape.n)
-
-
-def _cut(vector: Floats, sizes: list[int]) -> list[Floats]:
-    return np.split(vector, np.cumsum(sizes)[:-1])
-
-
-def _fingerprint(parts: Partitioned, whole: Whole, scheme: Scheme, seed: int) -> str:
+def _fingerprint(model: Model, facts: Whole, scheme: Scheme, seed: int) -> str:
     """Of all that a run depends on."""
     mark = hashlib.blake2b(digest_size=16)
-    for part in (*parts.model, *whole.digests, scheme.name, seed):
+    for part in (*model, *facts.digests, scheme.name, seed):
         mark.update(repr(part).encode())
     return mark.hexdigest()
 

@@ -35,11 +35,12 @@ class Source(NamedTuple):
 class Sources(list[Source]):
     """All partitions. ``stretch``: of a file, whose parts do not show all of its features; of
     ``width`` features, None for as many as it shows; ``lowest``: the number of the first one, None
-    if the file has to tell."""
+    if the file has to tell; ``names``: of features."""
 
     stretch = False
     width: int | None = None
     lowest: int | None = 0
+    names: list[Any] | None = None
 
 
 def is_lazy(part: Any) -> bool:

@@ -79,13 +79,17 @@ class Making(NamedTuple):
     lowest: int | None = None
 
 
-def agreed(surveys: list[Survey], sources: Sources, model: Model) -> Making:
+def all_labels(surveys: list[Survey], loss: Any) -> Any:
+    """Those of all partitions; None if targets are numbers."""
+    if loss.targets not in ("binary", "classes"):
+        return None
+    every = np.unique(np.concatenate([each.labels for each in surveys]))
+    return check_targets(every, loss, len(every))[1]
+
+
+def agreed(surveys: list[Survey], sources: Sources, model: Model, labels: Any) -> Making:
     """What all partitions have in common."""
     p, lowest = _features(surveys, sources)
-    labels = None
-    if model.loss.targets in ("binary", "classes"):
-        every = np.unique(np.concatenate([each.labels for each in surveys]))
-        labels = check_targets(every, model.loss, len(every))[1]
     weight = math.fsum(each.weight for each in surveys)
     if weight == 0.0:
         raise ValueError("sample_weight is zero for every sample of every partition")
