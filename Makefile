@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench bench-full clean
+.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-cluster bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -60,6 +60,9 @@ bench-scaling: $(READY)
 
 bench-threads: $(READY)
 	$(BIN)/python benchmarks/threads.py
+
+bench-cluster: $(READY)
+	$(BIN)/python -m benchmarks.cluster
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

@@ -58,6 +58,10 @@ class Crew(ABC):
         """The dual variables of all partitions: also what they are restored from, if lost."""
 
     @abstractmethod
+    def put(self, duals: list[Floats]) -> None:
+        """Give each partition its dual variables, which also count as a copy."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of the data."""
 
@@ -120,6 +124,9 @@ class ThreadCrew(Crew):
 
     def copy(self) -> list[Floats]:
         return list(self._duals)
+
+    def put(self, duals: list[Floats]) -> None:
+        self._duals = list(duals)
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -103,10 +103,13 @@ class DaskCrew(Crew):
         self._settle(self._held)
 
     def copy(self) -> list[Floats]:
-        self._copies = self._collect(_dual)
-        # As data they have no past, which the scheduler would have to remember.
-        self._states = self._scattered(*((None, copy) for copy in self._copies))
+        # Put back as data they have no past, which the scheduler would have to remember.
+        self.put(self._collect(_dual))
         return list(self._copies)
+
+    def put(self, duals: list[Floats]) -> None:
+        self._copies = list(duals)
+        self._states = self._scattered(*((None, dual) for dual in duals))
 
     def close(self) -> None:
         self._held, self._states = [], []

@@ -43,21 +43,11 @@ class Measures(NamedTuple):
     target: float
 
 
-class Start(NamedTuple):
-    """``duals``: those of each partition to start from, or None; ``digest``: whether one is asked
-    for."""
-
-    duals: list[Floats] | None
-    digest: bool
-
-
-def begin(block: Block, a: Floats | None, k: int, told: Start) -> tuple[Measures, Floats]:
-    """Measure the block; the dual variables are those to start from."""
-    given = a if told.duals is None else told.duals[k]
-    if given is not None and given.shape != (block.dual_size,):
-        raise ValueError(
-            f"{block.dual_size} dual variables are needed, and {given.shape[0]} were given"
-        )
+def begin(block: Block, a: Floats, k: int, digest: bool) -> tuple[Measures, Floats]:
+    """Measure the block, with a digest of its data if one is asked for; make sure that dual
+    variables are feasible."""
+    if a.shape != (block.dual_size,):
+        raise ValueError(f"{block.dual_size} dual variables are needed, not {a.shape[0]}")
     none = np.empty(0)
     z = block.decision(block.features.origin)
     nothing, parts = np.zeros(block.dual_size), np.empty(block.n)
@@ -67,10 +57,10 @@ def begin(block: Block, a: Floats | None, k: int, told: Start) -> tuple[Measures
         block.column_counts,
         sums,
         block.entries,
-        block.digest() if told.digest else "",
+        block.digest() if digest else "",
         float(np.abs(block.y).max()),
     )
-    return measures, dual_start(block, given)
+    return measures, dual_start(block, a)
 
 
 class Occurrences(NamedTuple):

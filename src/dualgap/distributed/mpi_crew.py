@@ -14,7 +14,7 @@ from dualgap.distributed.crew import Crew, about
 from dualgap.distributed.local import Task, alone
 from dualgap.distributed.sources import Sources
 
-_RUN, _ASK, _TRANSFORM, _COPY, _END = "run", "ask", "transform", "copy", "end"
+_RUN, _ASK, _TRANSFORM, _COPY, _PUT, _END = "run", "ask", "transform", "copy", "put", "end"
 
 
 class MpiCrew(Crew):
@@ -43,6 +43,9 @@ class MpiCrew(Crew):
 
     def copy(self) -> list[Floats]:
         return self._order(_COPY, None, None)
+
+    def put(self, duals: list[Floats]) -> None:
+        self._order(_PUT, None, duals)
 
     def close(self) -> None:
         """The others wait for a result; without one they end with an error, too."""
@@ -93,6 +96,9 @@ class MpiCrew(Crew):
     def _do_one(self, kind: str, function: Any, told: Any, k: int) -> Any:
         if kind == _COPY:
             return self._duals[k]
+        if kind == _PUT:
+            self._duals[k] = told[k]
+            return None
         if kind == _TRANSFORM:
             self._held[k] = function(self._held[k], told)
             return None

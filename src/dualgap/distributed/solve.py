@@ -14,7 +14,7 @@ from dualgap.distributed.checkpoint import Folder
 from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
 from dualgap.distributed.held import Held, constants, falling_root, pulls, under
-from dualgap.distributed.local import Start, begin
+from dualgap.distributed.local import begin
 from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.partitioned import Partitioned, as_partitioned
@@ -125,8 +125,8 @@ def solved(
             folder = Folder(options.checkpoint, mark)
             saved = folder.load([size * frame.width for size in sizes])
             if saved is not None:
-                again = Start(saved.duals, False)
-                insisting(lambda: crew.run(begin, again))
+                crew.put(saved.duals)
+                insisting(lambda: crew.run(begin, False))
         own = limits._replace(target=limits.target * facts.scale)
         loop = Loop(crew, facts, chosen, pace, own, seed, options.callback, folder, saved)
         return _finished(loop, chosen, options.progress), frame
@@ -147,13 +147,12 @@ def _limits(options: Options) -> Limits:
 
 def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whole:
     """Facts about all samples; partitions have the dual variables to start from."""
-    duals = None
     if options.warm_start is not None:
         given = getattr(options.warm_start, "dual", options.warm_start)
         flat = frame.flat(given, "warm_start dual variables", frame.shape.n)
-        duals = np.split(flat, np.cumsum(sizes)[:-1] * frame.width)
-    start = Start(duals, options.checkpoint is not None)
-    facts = whole_of(frame, insisting(lambda: crew.run(begin, start)))
+        crew.put(np.split(flat, np.cumsum(sizes)[:-1] * frame.width))
+    digest = options.checkpoint is not None
+    facts = whole_of(frame, insisting(lambda: crew.run(begin, digest)))
     if frame.intercept is True:
         facts = facts._replace(scale=insisting(lambda: _null_objective(crew, facts)))
     return facts
