@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from cluster_data import problem
 
-from dualgap.distributed import solve
+from dualgap.distributed import Partitioned, solve
+from dualgap.distributed.mpi_crew import MpiCrew
+from dualgap.distributed.sources import split
+from dualgap.distributed.survey import survey
 
 pytest.importorskip("mpi4py")
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
@@ -45,6 +48,32 @@ def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
         found = np.load(tmp_path / f"{rank}.npz")
         assert np.array_equal(found["coef"], here.coef)
         assert np.array_equal(found["dual"], here.dual)
+
+
+class Alone:
+    """A communicator of one process."""
+
+    def Get_rank(self):  # noqa: N802
+        return 0
+
+    def Get_size(self):  # noqa: N802
+        return 1
+
+    def bcast(self, what, root=0):
+        return what
+
+    def gather(self, what, root=0):
+        return [what]
+
+
+def test_a_job_of_one_process():
+    data = problem()
+    crew = MpiCrew(Alone(), split(data.X, data.y, None, 3))
+    surveys = crew.drive(lambda crew: crew.ask(survey, Partitioned([(0, 0)], "hinge").model))
+    assert [each.n for each in surveys] == [80, 80, 80]
+    crew.put([np.ones(80)] * 3)
+    assert crew.copy()[2].sum() == 80.0
+    assert crew.workers == 1
 
 
 def test_every_process_learns_of_an_error(tmp_path):

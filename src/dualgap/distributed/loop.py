@@ -9,58 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.certificate import Certificate
-from dualgap.distributed.block import Block
 from dualgap.distributed.checkpoint import Folder, Saved
 from dualgap.distributed.crew import Crew, LostError, insisting
-from dualgap.distributed.held import (
-    Held,
-    Outer,
-    falling_root,
-    firmness,
-    imbalances,
-    shift,
-    under,
-)
-from dualgap.distributed.local import Answer, Judging, Round, advance, average, judge
+from dualgap.distributed.held import Held
+from dualgap.distributed.history import RoundHistory
+from dualgap.distributed.local import Answer, Round, advance
 from dualgap.distributed.pace import Pace, busiest
 from dualgap.distributed.packed import summed
+from dualgap.distributed.proving import Standing
 from dualgap.distributed.schemes import Scheme, coefficients
-from dualgap.distributed.whole import Point, Whole, bounds, certificate, point_of
+from dualgap.distributed.whole import Whole, bounds
 from dualgap.intercept import split
 from dualgap.loop import Snapshot
-from dualgap.solution import History, Status
+from dualgap.solution import Status
 
 # Proofs in a row that fall short of what the updated vectors promised, without getting better.
 _DOUBTS = 5
 # Looks in a row at which no sample had moved since the last one.
 _IDLE = 3
-
-
-class RoundHistory(History):
-    """A row for each round, and one for the start; to the columns of ``History`` come
-
-    ``work``           local epochs, or τ
-    ``round_seconds``  of the round, from the driver's point of view
-    ``local_seconds``  of the busiest process in it
-    ``sent``           bytes of u and of coefficients to be judged, for all partitions
-    ``received``       bytes of what u changes by, from all partitions
-    ``workers``        how many there were
-    ``lost``           partitions that were set back before the round
-    """
-
-    columns = (
-        *History.columns,
-        "work", "round_seconds", "local_seconds", "sent", "received", "workers", "lost",
-    )  # fmt: skip
-
-    work: Floats
-    round_seconds: Floats
-    local_seconds: Floats
-    sent: Floats
-    received: Floats
-    workers: Floats
-    lost: Floats
 
 
 class Limits(NamedTuple):
@@ -72,7 +38,7 @@ class Limits(NamedTuple):
     copy_every: int
 
 
-class Loop:
+class Loop(Standing):
     """State of one run."""
 
     def __init__(
@@ -87,47 +53,30 @@ class Loop:
         folder: Folder | None,
         saved: Saved | None,
     ) -> None:
-        self.crew, self.whole, self.scheme, self.pace = crew, whole, scheme, pace
-        self.frame = whole.frame
+        super().__init__(crew, whole, scheme)
+        self.pace = pace
         self.limits, self.seed, self.callback, self.folder = limits, seed, callback, folder
         self.history = RoundHistory()
         self.progress: Any = None
-        self.number, self.visits, self.operations, self.looks = 0, 0.0, 0.0, 0
+        self.number, self.visits, self.operations = 0, 0.0, 0.0
         self.unseen, self.moved, self.idle = np.inf, 0, 0  # samples since the last look
         self.doubts, self.doubtful = 0, np.inf
         self.primal, self.dual = np.inf, whole.least
-        self.best: Floats = self.frame.features.origin.copy()
-        self.proof: tuple[Certificate, Floats] | None = None
         self.looked = False
-        self.lost = 0
-        self.outer: Outer | None = None
-        if len(self.frame.free_places):
-            self.outer = Outer(firmness(whole.squares, self.frame.features.strength))
         self.solved = False  # whether an outer step is
-        self.shift: float | None = None  # that of the dual variables that the proof rests on
         self.started = time.perf_counter()
-        self.u: Floats = np.empty(0)
         if saved is not None:
             self.number, self.best, self.u = saved.number, saved.best, saved.u
             self.visits, self.unseen, self.primal, self.dual = map(float, saved.counts[:4])
             if self.outer is not None:
                 self.outer.held = Held(*map(float, saved.counts[4:]))
         if not self.u.size:
-            self.u = self._from_data().u
+            self.refresh()
         insisting(lambda: scheme.start(crew, self.inner, coefficients(self.inner, self.u)))
         if saved is not None and saved.memory.size:
             scheme.remember(saved.memory)
         self._copy()
         self._record(0, 0.0, 0.0, 0, 0)
-
-    @property
-    def held(self) -> Held | None:
-        return None if self.outer is None else self.outer.held
-
-    @property
-    def inner(self) -> Block:
-        """The frame of what partitions work on."""
-        return under(self.frame, self.held)
 
     @property
     def gap(self) -> float:
@@ -202,60 +151,6 @@ class Loop:
             intercept=intercept,
         )
 
-    # --- proving ------------------------------------------------------------------------------
-
-    def _from_data(self) -> Point:
-        """u, computed from the data and the dual variables as they are now."""
-        while True:
-            try:
-                return point_of(self.whole, self.crew.ask(average, None))
-            except LostError as lost:
-                self.lost += len(lost.partitions)
-
-    def prove(self) -> tuple[Certificate, Floats]:
-        """The best certificate for the dual variables of now, and its coefficients."""
-        while True:
-            try:
-                point = point_of(self.whole, self.crew.ask(average, None))
-                self.u = point.u
-                points = (self.best, *self.scheme.points(self.inner, point.u))
-                if self.outer is not None:
-                    self.shift = self._balance(point)
-                    point = point_of(self.whole, self.crew.ask(average, self.shift))
-                judged = self.crew.ask(judge, Judging(points, True, self.shift))
-            except LostError as lost:
-                self.lost += len(lost.partitions)
-                continue
-            self.looks += len(points)
-            found = [
-                (certificate(self.whole, w, point, list(own)), w)
-                for w, own in zip(points, zip(*judged))
-            ]
-            self.proof = min(found, key=lambda one: one[0].gap)
-            self.best = self.proof[1]
-            return self.proof
-
-    def _balance(self, point: Point) -> float:
-        """The shift with which dual variables add up to 0."""
-
-        def sums(ts: Floats) -> Floats:
-            return np.asarray(sum(self.crew.ask(imbalances, ts)))
-
-        typical = abs(float(point.u[-1])) * self.frame.lam / self.frame.constant
-        close = 1e-3 * float(point.error[-1]) * self.frame.lam / self.frame.constant
-        return falling_root(sums, max(typical, close), close)
-
-    def proven(self) -> tuple[Certificate, Floats, list[Floats]]:
-        """A certificate, its coefficients, and the dual variables that it rests on."""
-        while True:
-            proof, w = self.prove()
-            try:
-                if self.shift is not None:
-                    self.crew.run(shift, self.shift)
-                return proof, w, self.crew.copy()
-            except LostError as lost:
-                self.lost += len(lost.partitions)
-
     # --- moving -------------------------------------------------------------------------------
 
     def _round(self) -> None:
@@ -271,7 +166,7 @@ class Loop:
             answers: list[Answer] = self.crew.run(advance, told)
         except LostError as lost:
             self.lost += len(lost.partitions)
-            self.u = self._from_data().u
+            self.refresh()
             self.unseen = np.inf
             return
         seconds = time.perf_counter() - began
@@ -323,7 +218,7 @@ class Loop:
             duals = self.crew.copy()
         except LostError as lost:
             self.lost += len(lost.partitions)
-            self.u = self._from_data().u
+            self.refresh()
             return
         if self.folder is not None:
             memory = self.scheme.memory

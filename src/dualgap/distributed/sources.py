@@ -45,13 +45,18 @@ class Sources(list[Source]):
 
 def is_lazy(part: Any) -> bool:
     """Whether it is a Delayed or a Future."""
-    return hasattr(part, "__dask_graph__") or type(part).__module__.startswith("distributed")
+    return is_delayed(part) or type(part).__module__.startswith("distributed")
+
+
+def is_delayed(part: Any) -> bool:
+    """Whether it is one that nobody has begun to compute."""
+    return hasattr(part, "__dask_graph__")
 
 
 def _here(part: Any) -> Any:
     if not is_lazy(part):
         return part
-    return part.compute() if hasattr(part, "__dask_graph__") else part.result()
+    return part.compute() if is_delayed(part) else part.result()
 
 
 def raw_of(X: Any, y: Any = None, weights: Any = None) -> Raw:
