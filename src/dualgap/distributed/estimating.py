@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import losses
 from dualgap.distributed.block import Block, Model, check_model
 from dualgap.distributed.partitioned import Partitioned
 from dualgap.distributed.readers import from_dask, from_dataframe
@@ -36,7 +35,7 @@ class _Estimated(Partitioned):
         self.classifies = hasattr(estimator, "_is_joint")
         self.classes: Any = None
         # Labels may be anything: those of a loss of many classes may, too.
-        loss = losses.Softmax() if self.classifies else estimator._loss()
+        loss = "softmax" if self.classifies else estimator._loss()
         self.model = check_model(Model(loss, "l2", 1.0))
 
     def settled(self, surveys: list[Survey]) -> tuple[Model, Any]:
