@@ -54,6 +54,22 @@ def test_the_optimum_of_one_machine(scheme, loss, penalty):
     agrees(one, solution, tol)
 
 
+@pytest.mark.parametrize("scheme", ["cocoa+", "disdca"])
+def test_rare_features_move_further(scheme):
+    """Each partition has features of its own: there is little to share, and few rounds do."""
+    rng = np.random.default_rng(0)
+    own = [sp.random(40, 20, 0.3, format="csr", random_state=rng) for _ in range(4)]
+    common = sp.csr_matrix(0.1 * rng.standard_normal((160, 2)))
+    X = sp.hstack([sp.block_diag(own), common]).tocsr()
+    y = np.where(X @ rng.standard_normal(X.shape[1]) > 0.0, 1.0, -1.0)
+    one = dg.Problem(X, y, "smoothed-hinge", "l2", 0.01)
+    work = {"cocoa+": 4, "disdca": 40}[scheme]
+    solution = solve(one, 2, scheme, partitions=4, work=work, tol=1e-5)
+    agrees(one, solution, 1e-5)
+    assert len(solution.history) < 60
+    assert (np.diff(solution.history.dual[2:]) >= 0.0).all()
+
+
 def test_many_classes():
     X, y = sparse_data()
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-0.3, 0.3])]

@@ -21,7 +21,7 @@ from dualgap import Problem, samplings, solve, theory
 from dualgap.distributed import solve as distributed_solve
 
 TOL = 1e-3
-QUARTZ = ((1, 1000), (2, 500), (4, 250), (8, 125), (8, 16), (8, 250), (8, 1000))
+QUARTZ = ((1, 128), (2, 64), (4, 32), (8, 16), (8, 128), (8, 1000))
 EPOCHS = (1, 2, 4, 8, 16)
 PARTS = (1, 2, 4, 8, 16, 32, 64)
 TIMED = 30  # rounds
@@ -47,9 +47,9 @@ def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[fl
     )
 
 
-def quartz(client: Any) -> None:
+def quartz(client: Any, *, even: bool) -> None:
     """Rounds of (c,τ) against theory."""
-    one = problem()
+    one = problem(even=even)
     alone = solve(one, "quartz-u", tol=TOL, max_epochs=2000)
     print(f"T(1,1), measured: {alone.history.iterations[-1]:.0f} iterations\n")
     lines = []
@@ -71,7 +71,7 @@ def quartz(client: Any) -> None:
 
 def cocoa(client: Any) -> None:
     """Rounds against local epochs."""
-    one = problem()
+    one = problem(even=False)
     lines = []
     for epochs in EPOCHS:
         history = distributed_solve(one, None, partitions=8, work=epochs, tol=TOL).history
@@ -88,15 +88,17 @@ def cocoa(client: Any) -> None:
 
 
 def partitions() -> dict[int, float]:
-    """Rounds against the number of partitions, which a simulation needs."""
-    one = problem()
-    found = {}
+    """Rounds against the number of partitions; those of rare features, for a simulation."""
+    found, lines = {}, []
     for c in PARTS:
-        history = distributed_solve(one, None, partitions=c, work=4, tol=TOL).history
-        found[c] = float(history.iterations[-1])
-    table(
-        ["partitions", "rounds of 4 local epochs"], [[str(c), f"{r:.0f}"] for c, r in found.items()]
-    )
+        counts = []
+        for even in (False, True):
+            one = problem(even=even)
+            history = distributed_solve(one, None, partitions=c, work=4, tol=TOL).history
+            counts.append(float(history.iterations[-1]))
+        found[c] = counts[-1]
+        lines.append([str(c), *(f"{rounds:.0f}" for rounds in counts)])
+    table(["partitions", "rounds, some common features", "rounds, rare features"], lines)
     return found
 
 
@@ -106,7 +108,7 @@ def weak_scaling() -> float:
     speed = 0.0
     for workers in (1, 2):
         n, entries = 200_000 * workers, 50
-        X, y = rows(n, 20_000, entries)
+        X, y = rows(n, 20_000, entries, even=False)
         one = Problem(X, y, "smoothed-hinge", "l2", 1.0 / n)
         with start(workers) as client:
             seconds, local = timed(one, client, "cocoa+", workers, 4)
@@ -128,7 +130,9 @@ def start(workers: int) -> Iterator[Any]:
 def main() -> None:
     began = time.perf_counter()
     with start(2) as client:
-        quartz(client)
+        for even in (True, False):
+            print("All features are rare:" if even else "Some features are common:")
+            quartz(client, even=even)
         cocoa(client)
     rounds = partitions()
     speed = weak_scaling()

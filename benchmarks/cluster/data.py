@@ -1,4 +1,5 @@
-"""The problem that all measurements share: sparse rows of norm 1, some features far more common."""
+"""The problems that measurements share: sparse rows of norm 1, with features that are all rare, or
+of which some are far more common than others."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ import scipy.sparse as sp
 from dualgap import Problem
 
 
-def rows(n: int, d: int, entries: int, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Features of row i are drawn with probabilities ∝ 1/(j + 10)."""
-    rng = np.random.default_rng(seed)
-    p = 1.0 / (np.arange(d) + 10.0)
+def rows(n: int, d: int, entries: int, *, even: bool) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Features of a row are drawn with equal probabilities, or with those ∝ 1/(j + 10)."""
+    rng = np.random.default_rng(0)
+    p = np.ones(d) if even else 1.0 / (np.arange(d) + 10.0)
     indices = rng.choice(d, (n, entries), p=p / p.sum()).astype(np.int32)
     indices.sort(axis=1)
     data = rng.standard_normal((n, entries))
@@ -25,7 +26,7 @@ def rows(n: int, d: int, entries: int, seed: int = 0) -> tuple[sp.csr_matrix, np
     return X.tocsr(), np.where(y > 0.0, 1.0, -1.0)
 
 
-def problem(n: int = 8000, d: int = 2000, entries: int = 20) -> Problem:
+def problem(n: int = 8000, d: int = 4000, entries: int = 20, *, even: bool) -> Problem:
     """Smoothed hinge with λ = 1/n, so that λγn = 1, as in the paper."""
-    X, y = rows(n, d, entries)
+    X, y = rows(n, d, entries, even=even)
     return Problem(X, y, "smoothed-hinge", "l2", 1.0 / n)

@@ -19,9 +19,10 @@ from dualgap.linalg.dense import Dense
 from dualgap.penalties import REGISTRY
 from dualgap.penalties._check import check_penalty
 from dualgap.problem import Problem, check_loss
+from dualgap.samplings.base import metric_squares
 
 # What another process makes anew instead of receiving it.
-_VIEWS = ("rows", "stored_rows", "columns", "features", "own_curvatures", "tables")
+_VIEWS = ("rows", "stored_rows", "columns", "features", "tables")
 
 
 class Model(NamedTuple):
@@ -60,7 +61,7 @@ class Raw(NamedTuple):
 class Block(Problem):
     """The terms of one partition."""
 
-    spread: Any = None  # how features are spread over all partitions, for schemes that ask
+    spread: Any = None  # how features are spread over all partitions
 
     def __init__(self, raw: Raw, model: Model, shape: Shape) -> None:
         DesignMatrix.__init__(self, raw.X, model.intercept, model.intercept_scaling)
@@ -74,20 +75,19 @@ class Block(Problem):
         self._refuse_tiny_lam()
 
     @cached_property
-    def own_curvatures(self) -> Floats:
-        """q_i = c_i ‖x_i‖²/λ in the metric of the penalty: that of a step of one sample alone."""
+    def tables(self) -> dict[Any, Any]:
+        """What schemes keep from one round to the next; it can always be made again."""
+        return {}
+
+    def curvatures(self, factors: Floats) -> Floats:
+        """c_i/λ Σ_j factors_j x_ij², in the metric of the penalty."""
         with np.errstate(over="ignore"):
-            q = self.summed_squares(self.smoothness, of_rows=True) * (self.c / self.lam)
+            q = self.c / self.lam * metric_squares(self, factors)
         if not np.isfinite(q).all():
             raise ValueError(
                 "lam is so small for data of this size that curvatures overflow: rescale X"
             )
         return np.asarray(q)
-
-    @cached_property
-    def tables(self) -> dict[Any, Any]:
-        """What schemes keep from one round to the next; it can always be made again."""
-        return {}
 
     def digest(self) -> str:
         """A fingerprint of the data."""

@@ -10,7 +10,7 @@ exchanges of sums for many t at once find it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,13 +41,10 @@ def under(block: Block, held: Held | None) -> Block:
     rho, centre = np.zeros((2, block.coef_size))
     rho[-1], centre[-1] = held
     penalty = Proximal(block.penalty, storage.read_only(rho), storage.read_only(centre))
-    inner: Any = block.with_penalty(penalty)
+    inner = block.with_penalty(penalty)
+    assert isinstance(inner, Block)
     inner.__dict__["tables"] = block.tables.setdefault(held.rho, {})
-    if "q" in inner.tables:
-        inner.__dict__["own_curvatures"] = inner.tables["q"]
-    else:
-        inner.tables["q"] = inner.own_curvatures
-    return inner  # type: ignore[no-any-return]
+    return inner
 
 
 def firmness(squares: Floats, strength: Floats) -> float:

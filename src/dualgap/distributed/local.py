@@ -157,7 +157,8 @@ def advance(block: Block, a: Floats, k: int, told: Round) -> tuple[Answer, Float
     rng = np.random.default_rng((told.seed, told.number, k))
     a = np.array(a, dtype=np.float64)
     acting = under(block, told.held)
-    change, visits, moved = told.steps(acting, a, np.asarray(told.u), told.work, rng)
+    u = np.require(told.u, None, "A")
+    change, visits, moved = told.steps(acting, a, u, told.work, rng)
     process = (os.uname().nodename, os.getpid())
     seconds = time.perf_counter() - began
     return Answer(packed(change), judgements, visits, moved, seconds, process), a

@@ -1,9 +1,9 @@
 """Schemes: what the K partitions do between two exchanges of u, and why that is safe.
 
-cocoa+   Local epochs of dual coordinate steps. As g* is convex,
-             g*(u + Σ_k Δ_k) ≤ (1/K) Σ_k g*(u + K Δ_k),
-         so that partitions may all add what they find if each takes its own moves for K times as
-         large as they are (Ma et al. 2015: γ = 1, σ' = K). D(a) never falls.
+cocoa+   Local epochs of dual coordinate steps. Partitions may all add what they find if each takes
+         its own moves for K times as large as they are (Ma et al. 2015: γ = 1, σ' = K), those of a
+         rare feature for as many times as partitions have it (``steps/shared.py``). D(a) never
+         falls.
 disdca   The same steps on τ samples of each partition (Yang 2013, the practical variant).
 quartz   τ samples of each partition all look at the same u, with curvatures from the ESO of the
          (c,τ)-distributed sampling (Qu et al. 2014, Lemma 8, Algorithm 1, option I); the
@@ -26,7 +26,7 @@ from dualgap.distributed.block import Block
 from dualgap.distributed.crew import Crew
 from dualgap.distributed.held import Held, under
 from dualgap.distributed.local import Occurrences, count, informed
-from dualgap.samplings.base import metric_squares
+from dualgap.linalg import storage
 from dualgap.samplings.eso import distributed_factors
 from dualgap.samplings.floyd import draw_subsets
 from dualgap.steps import batch_kernels, block_batch
@@ -35,6 +35,7 @@ from dualgap.steps.block_epoch import block_epoch
 from dualgap.steps.choice import lacks_for_dual
 from dualgap.steps.epoch import epoch
 from dualgap.steps.quartz import WIDTH, Averages, U, lacks_for_rate
+from dualgap.steps.shared import SharedConjugate
 from dualgap.steps.views import LossConjugate, PenaltyConjugate
 
 _DONE_AT_ONCE = decay_of(1.0, 1)  # the pace of coefficients that nobody looks at
@@ -58,17 +59,25 @@ def local_batch(block: Block, a: Floats, u: Floats, tau: int, rng: np.random.Gen
 
 
 def _moves(block: Block, a: Floats, u: Floats, orders: list[Any]) -> Steps:
-    parts = block.shape.parts
-    if parts not in block.tables:
-        block.tables[parts] = (parts * block.c / block.lam, parts * block.own_curvatures)
-    scale, q = block.tables[parts]
+    found = block.spread.parts
+    shares = np.where(found > 0.0, found, found.max(initial=1.0))  # without entries, any would do
+    even = bool((shares == shares[0]).all())
+    if "moves" not in block.tables:
+        scale = block.c / block.lam
+        q = block.curvatures(shares)
+        block.tables["moves"] = (shares[0] * scale if even else scale, q)
+    scale, q = block.tables["moves"]
     kernel = epoch if block.width == 1 else block_epoch
-    smooth, separable = PenaltyConjugate(block.penalty), LossConjugate(block.loss, block.y)
-    v = u.copy()
+    separable = LossConjugate(block.loss, block.y)
+    if even:  # then u and the moves, times their share, are one vector: faster to read
+        smooth, v = PenaltyConjugate(block.penalty), u.copy()
+    else:
+        each = np.repeat(shares, block.width)
+        smooth, v = SharedConjugate(block.penalty, storage.read_only(u), each), np.zeros(len(u))
     moved = 0
     for order in orders:
         moved += kernel(block.rows, smooth, separable, scale, q, order, a, v)[0]
-    return (v - u) / parts, sum(map(len, orders)), moved
+    return (v - u) / shares[0] if even else v, sum(map(len, orders)), moved
 
 
 def _subset(block: Block, tau: int, rng: np.random.Generator) -> Any:
@@ -98,7 +107,7 @@ def _curvatures(block: Block, tau: int) -> Floats:
     if key not in block.tables:
         spread: Occurrences = block.spread
         factors = distributed_factors(spread.samples, spread.parts, block.shape.largest, tau)
-        block.tables[key] = block.c / block.lam * metric_squares(block, factors)
+        block.tables[key] = block.curvatures(factors)
     q: Floats = block.tables[key]
     return q
 
@@ -160,6 +169,8 @@ class Scheme:
 
     def start(self, crew: Crew, frame: Block, w: Floats) -> None:
         """Before the first round; ``w`` are coefficients to start from."""
+        total = (sum(part) for part in zip(*crew.ask(count, None)))
+        crew.transform(informed, Occurrences(*total))
 
     def before_round(
         self, crew: Crew, frame: Block, u: Floats, work: int, held: Held | None
@@ -213,10 +224,8 @@ class QuartzScheme(Batches):
         return lacks_for_rate(frame)
 
     def start(self, crew: Crew, frame: Block, w: Floats) -> None:
+        super().start(crew, frame, w)
         self.w = w.copy()
-        counted = crew.ask(count, None)
-        total = (sum(part) for part in zip(*counted))
-        crew.transform(informed, Occurrences(*total))
 
     def before_round(
         self, crew: Crew, frame: Block, u: Floats, work: int, held: Held | None
