@@ -68,6 +68,7 @@ def _moves(block: Block, a: Floats, u: Floats, orders: list[Any]) -> Steps:
         block.tables["moves"] = (shares[0] * scale if even else scale, q)
     scale, q = block.tables["moves"]
     kernel = epoch if block.width == 1 else block_epoch
+    smooth: Any
     separable = LossConjugate(block.loss, block.y)
     if even:  # then u and the moves, times their share, are one vector: faster to read
         smooth, v = PenaltyConjugate(block.penalty), u.copy()
