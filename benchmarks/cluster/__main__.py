@@ -25,6 +25,7 @@ QUARTZ = ((1, 128), (2, 64), (4, 32), (8, 16), (8, 128), (8, 1000))
 EPOCHS = (1, 2, 4, 8, 16)
 PARTS = (1, 2, 4, 8, 16, 32, 64)
 TIMED = 30  # rounds
+LONGEST = 100_000  # epochs, more than any fit here takes
 
 
 def table(names: list[str], lines: list[list[Any]]) -> None:
@@ -33,6 +34,16 @@ def table(names: list[str], lines: list[list[Any]]) -> None:
     for line in lines:
         print("| " + " | ".join(x if isinstance(x, str) else f"{x:.4g}" for x in line) + " |")
     print(flush=True)
+
+
+def counted(one: Problem, scheme: str, c: int, work: int) -> Any:
+    """The history of a fit to the gap."""
+    solution = distributed_solve(
+        one, None, scheme, partitions=c, work=work, tol=TOL, max_epochs=LONGEST
+    )
+    if not solution.converged:
+        raise RuntimeError(str(solution))
+    return solution.history
 
 
 def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[float, float]:
@@ -54,7 +65,7 @@ def quartz(client: Any, *, even: bool) -> None:
     print(f"T(1,1), measured: {alone.history.iterations[-1]:.0f} iterations\n")
     lines = []
     for c, tau in QUARTZ:
-        history = distributed_solve(one, None, "quartz", partitions=c, work=tau, tol=TOL).history
+        history = counted(one, "quartz", c, tau)
         rounds = history.iterations[-1]
         seconds, local = timed(one, client, "quartz", c, tau)
         lines.append(
@@ -74,7 +85,7 @@ def cocoa(client: Any) -> None:
     one = problem(even=False)
     lines = []
     for epochs in EPOCHS:
-        history = distributed_solve(one, None, partitions=8, work=epochs, tol=TOL).history
+        history = counted(one, "cocoa+", 8, epochs)
         seconds, local = timed(one, client, "cocoa+", 8, epochs)
         lines.append(
             [
@@ -94,8 +105,7 @@ def partitions() -> dict[int, float]:
         counts = []
         for even in (False, True):
             one = problem(even=even)
-            history = distributed_solve(one, None, partitions=c, work=4, tol=TOL).history
-            counts.append(float(history.iterations[-1]))
+            counts.append(float(counted(one, "cocoa+", c, 4).iterations[-1]))
         found[c] = counts[-1]
         lines.append([str(c), *(f"{rounds:.0f}" for rounds in counts)])
     table(["partitions", "rounds, some common features", "rounds, rare features"], lines)
