@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench bench-full clean
+.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -17,9 +17,9 @@ test: $(READY)
 test-every: $(READY)
 	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
 
-# Real processes that are killed, and gigabytes on disk: minutes, and room for several GB.
+# Real processes that fail, and gigabytes on disk: many minutes, and room for several GB.
 test-cluster: $(READY)
-	$(BIN)/pytest -n 2 -m cluster
+	$(BIN)/pytest -m cluster
 
 # The estimators under the oldest scikit-learn that is supported.
 test-oldest: pyproject.toml
@@ -64,6 +64,9 @@ bench-threads: $(READY)
 # Needs 15 GB on disk for a while.
 bench-out-of-core: $(READY)
 	$(BIN)/python -m benchmarks.out_of_core
+
+bench-cluster: $(READY)
+	$(BIN)/python -m benchmarks.cluster
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

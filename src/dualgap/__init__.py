@@ -18,6 +18,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if name == "distributed":
+        return importlib.import_module("dualgap.distributed")
     estimators = importlib.import_module("dualgap.estimators")
     return estimators if name == "estimators" else getattr(estimators, name)
 
@@ -49,6 +51,7 @@ __all__ = [
     "Solution",
     "certify",
     "datasets",
+    "distributed",
     "enet_path",
     "estimators",
     "lasso_path",

@@ -15,6 +15,7 @@ APART = frozenset(
         "checkpoint_file.py",
         "cli.py",
         "datasets",
+        "distributed",
         "estimators",
         "identity.py",
         "interrupting.py",

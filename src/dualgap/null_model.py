@@ -25,6 +25,11 @@ def null_objective(problem: Any) -> float:
     if problem.intercept is not True:
         return float(zero)
     found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
+    return above_null(found, zero)
+
+
+def above_null(found: float, zero: float) -> float:
+    """The scale, if a constant alone gets to ``found`` and zero coefficients to ``zero``."""
     return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
 
 

@@ -121,7 +121,7 @@ class Problem(DesignMatrix):
         intercept_scaling: float = 1.0,
     ) -> None:
         super().__init__(X, intercept, intercept_scaling)
-        self.loss = _check_loss(loss)
+        self.loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
         self.penalty = self._place_by_place(check_penalty(penalty, self.p))
@@ -385,7 +385,8 @@ def _refuse_length(vector: Floats, length: int, name: str) -> None:
         raise ValueError(f"{name} must have {length} entries, not shape {vector.shape}")
 
 
-def _check_loss(loss: Any) -> Any:
+def check_loss(loss: Any) -> Any:
+    """The loss, or the one that a name stands for, with its parameters checked."""
     loss = named(loss, losses.REGISTRY, "loss")
     rules = BLOCK_RULES if getattr(loss, "targets", None) == "classes" else LOSS_RULES
     loss = with_rules(loss, "loss", losses.REGISTRY, rules, "dualgap.losses.Hinge()")

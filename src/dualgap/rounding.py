@@ -40,17 +40,33 @@ def error_of_u(problem: Any, a: Floats) -> Floats:
     It covers a multiple of both, by a factor of at most 1: each a_i is rounded once more then, and
     so is u.
     """
-    more = _MULTIPLIED + (LOOSE * problem.width if problem.width > 1 else 0.0)
-    counts: Floats = problem.column_counts
-    blocked = not problem.by_rows
+    return error_of_sums(
+        problem.column_counts,
+        problem.column_squares,
+        dual_sizes(problem, a),
+        blocked=not problem.by_rows,
+    )
+
+
+def error_of_sums(
+    counts: Floats, squares: Floats, sizes: Floats, *, blocked: bool = False
+) -> Floats:
+    """The same from what u depends on: for each feature how many products are added up, at most,
+    and Σ x², and for each class ``dual_sizes``. Changes ``counts``."""
+    more = _MULTIPLIED + (LOOSE * len(sizes) if len(sizes) > 1 else 0.0)
+    if len(sizes) == 1:
+        _bound(squares, blocked, float(sizes[0]), more, counts)
+        return counts
+    _bound(squares, blocked, 1.0, more, counts)
+    return np.outer(counts, sizes).ravel()
+
+
+def dual_sizes(problem: Any, a: Floats) -> Floats:
+    """‖c a‖/λ of each class."""
     sizes = np.empty(problem.width)
     _norms(problem.c, a, sizes)
     sizes /= problem.lam
-    if problem.width == 1:
-        _bound(problem.column_squares, blocked, sizes[0], more, counts)
-        return counts
-    _bound(problem.column_squares, blocked, 1.0, more, counts)
-    return np.outer(counts, sizes).ravel()
+    return sizes
 
 
 @kernel

@@ -46,7 +46,7 @@ class History:
     ``gap``                primal − dual
     """
 
-    columns = (
+    columns: tuple[str, ...] = (
         "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
     )  # fmt: skip
 

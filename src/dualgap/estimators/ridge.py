@@ -69,6 +69,9 @@ class Ridge(LinearRegressor):
     def _loss(self) -> Any:
         return losses.Squared()
 
+    def _lam(self, total: float) -> float:
+        return number(self.alpha, "alpha", 0.0) / total
+
     def _tasks(self, columns: list[Any], weights: Any, p: int) -> list[Task]:
         alphas = np.ravel(self.alpha)
         if len(alphas) not in (1, len(columns)):

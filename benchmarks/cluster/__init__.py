@@ -1,0 +1,1 @@
+"""What distributed fits cost: ``make bench-cluster``."""

@@ -1,0 +1,155 @@
+"""Rounds, bytes and seconds of distributed fits, as tables in Markdown: ``make bench-cluster``.
+
+Rounds depend on the partitions only, not on who works, and are counted with threads of one process.
+Seconds are those of two processes on this machine, which share its memory and loopback.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+from benchmarks.cluster import simulate
+from benchmarks.cluster.data import problem, rows
+from dualgap import Problem, samplings, solve, theory
+from dualgap.distributed import solve as distributed_solve
+
+TOL = 1e-3
+QUARTZ = ((1, 128), (2, 64), (4, 32), (8, 16), (8, 128), (8, 1000))
+EPOCHS = (1, 2, 4, 8, 16)
+PARTS = (1, 2, 4, 8, 16, 32, 64)
+TIMED = 30  # rounds
+LONGEST = 100_000  # epochs, more than any fit here takes
+
+
+def table(names: list[str], lines: list[list[Any]]) -> None:
+    print("| " + " | ".join(names) + " |")
+    print("|" + "---|" * len(names))
+    for line in lines:
+        print("| " + " | ".join(x if isinstance(x, str) else f"{x:.4g}" for x in line) + " |")
+    print(flush=True)
+
+
+def counted(one: Problem, scheme: str, c: int, work: int) -> Any:
+    """The history of a fit to the gap."""
+    solution = distributed_solve(
+        one, None, scheme, partitions=c, work=work, tol=TOL, max_epochs=LONGEST
+    )
+    if not solution.converged:
+        raise RuntimeError(str(solution))
+    return solution.history
+
+
+def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[float, float]:
+    """The median seconds of a round, and of its busiest process; without the first rounds."""
+    visits = work / (one.n / c) if scheme != "cocoa+" else work
+    history = distributed_solve(
+        one, client, scheme, partitions=c, work=work, tol=0.0, max_epochs=TIMED * visits
+    ).history
+    late = slice(4, None)
+    return float(np.median(history.round_seconds[late])), float(
+        np.median(history.local_seconds[late])
+    )
+
+
+def quartz(client: Any, *, even: bool) -> None:
+    """Rounds of (c,τ) against theory."""
+    one = problem(even=even)
+    alone = solve(one, "quartz-u", tol=TOL, max_epochs=2000)
+    print(f"T(1,1), measured: {alone.history.iterations[-1]:.0f} iterations\n")
+    lines = []
+    for c, tau in QUARTZ:
+        history = counted(one, "quartz", c, tau)
+        rounds = history.iterations[-1]
+        seconds, local = timed(one, client, "quartz", c, tau)
+        lines.append(
+            [
+                str(c), str(tau), f"{rounds:.0f}", alone.history.iterations[-1] / rounds,
+                theory.speedup(one, samplings.Distributed(c, tau)),
+                f"{np.mean(history.sent[1:]):.0f}", f"{np.mean(history.received[1:]):.0f}",
+                1e3 * seconds, 1e3 * local,
+            ]
+        )  # fmt: skip
+    names = "c,τ,rounds,T(1;1)/T(c;τ) measured,theory,bytes sent,bytes received,ms a round,local ms"
+    table([name.replace(";", ",") for name in names.split(",")], lines)
+
+
+def cocoa(client: Any) -> None:
+    """Rounds against local epochs."""
+    one = problem(even=False)
+    lines = []
+    for epochs in EPOCHS:
+        history = counted(one, "cocoa+", 8, epochs)
+        seconds, local = timed(one, client, "cocoa+", 8, epochs)
+        lines.append(
+            [
+                str(epochs), f"{history.iterations[-1]:.0f}", history.epoch[-1],
+                f"{np.mean(history.received[1:]):.0f}", 1e3 * seconds, 1e3 * local,
+                history.iterations[-1] * seconds,
+            ]
+        )  # fmt: skip
+    names = "local epochs,rounds,epochs,bytes received,ms a round,local ms,seconds to the gap"
+    table(names.split(","), lines)
+
+
+def partitions() -> dict[int, float]:
+    """Rounds against the number of partitions; those of rare features, for a simulation."""
+    found, lines = {}, []
+    for c in PARTS:
+        counts = []
+        for even in (False, True):
+            one = problem(even=even)
+            counts.append(float(counted(one, "cocoa+", c, 4).iterations[-1]))
+        found[c] = counts[-1]
+        lines.append([str(c), *(f"{rounds:.0f}" for rounds in counts)])
+    table(["partitions", "rounds, some common features", "rounds, rare features"], lines)
+    return found
+
+
+def weak_scaling() -> float:
+    """As many samples for each worker; returns the entries that one reads in a second."""
+    lines = []
+    speed = 0.0
+    for workers in (1, 2):
+        n, entries = 200_000 * workers, 50
+        X, y = rows(n, 20_000, entries, even=False)
+        one = Problem(X, y, "smoothed-hinge", "l2", 1.0 / n)
+        with start(workers) as client:
+            seconds, local = timed(one, client, "cocoa+", workers, 4)
+        lines.append([str(workers), f"{n}", 1e3 * seconds, 1e3 * local])
+        # Each epoch visits all rows, and a look reads them once more.
+        speed = speed or 5.0 * n * entries / local
+    table(["workers", "samples", "ms a round", "local ms"], lines)
+    return speed
+
+
+@contextmanager
+def start(workers: int) -> Iterator[Any]:
+    """A cluster of so many processes."""
+    how = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=workers, **how) as cluster, Client(cluster) as client:
+        yield client
+
+
+def main() -> None:
+    began = time.perf_counter()
+    with start(2) as client:
+        for even in (True, False):
+            print("All features are rare:" if even else "Some features are common:")
+            quartz(client, even=even)
+        cocoa(client)
+    rounds = partitions()
+    speed = weak_scaling()
+    print(f"entries in a second, one worker: {speed:.3g}\n")
+    table(*simulate.scaled(rounds, speed))
+    print(f"took {time.perf_counter() - began:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Estimators on data in parts: ``fit(LinearSVC(), X, y, client)``.
+
+The estimator says what is to be minimised and gets the attributes that its own ``fit`` sets; what
+is in between is ``solve``. λ depends on the number of samples and the loss on that of classes, so
+both are known only once the partitions have been looked at.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dualgap.distributed.block import Block, Model, check_model
+from dualgap.distributed.partitioned import Partitioned
+from dualgap.distributed.readers import from_dask, from_dataframe
+from dualgap.distributed.solve import Options, solved
+from dualgap.distributed.sources import Sources, listed
+from dualgap.distributed.survey import Survey, all_labels
+from dualgap.radius import radius
+from dualgap.solution import Solution
+
+
+class _ManyClassesError(Exception):
+    """A loss of two classes has met more: each is a problem of its own."""
+
+
+class _Estimated(Partitioned):
+    """The problem of an estimator; ``positive``: of which class, against the rest."""
+
+    def __init__(self, estimator: Any, sources: Sources, positive: Any = None) -> None:
+        self.estimator, self.sources, self.positive = estimator, sources, positive
+        self.classifies = hasattr(estimator, "_is_joint")
+        self.classes: Any = None
+        # Labels may be anything: those of a loss of many classes may, too.
+        loss = "softmax" if self.classifies else estimator._loss()
+        self.model = check_model(Model(loss, "l2", 1.0))
+
+    def settled(self, surveys: list[Survey]) -> tuple[Model, Any]:
+        labels = None
+        if self.classifies:
+            self.classes = labels = all_labels(surveys, self.model.loss)
+            self.estimator._joint = joint = self.estimator._is_joint(len(labels))
+            if len(labels) > 2 and not joint:
+                if self.positive is None:
+                    raise _ManyClassesError
+                others = labels[labels != self.positive]
+                labels = np.array([others[0], self.positive])
+        model = self.estimator
+        total = float(sum(each.weight for each in surveys))
+        task = model._task(np.empty(0), None, max(each.p for each in surveys), model._lam(total))
+        if model._lam(total) == 0.0:
+            raise ValueError("a model without a penalty has no distributed fit: add a penalty")
+        scaling = getattr(model, "intercept_scaling", 1.0)
+        found = Model(task.loss, task.penalty, task.lam, model._intercept(), scaling)
+        return check_model(found), labels
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    client: Any = None,
+    scheme: str = "cocoa+",
+    **options: Any,
+) -> Any:
+    """Fit an estimator of this package on data in parts, and prove how good the fit is.
+
+    Parameters
+    ----------
+    estimator : LinearSVC, LogisticRegression, Ridge, ...
+        Its tol, max_iter, random_state and callback count; its method and class_weight do not.
+    X : Dask array, Dask dataframe, list of partitions, or what ``from_libsvm`` returns
+    y, sample_weight : Dask or other arrays; for a dataframe the names of columns
+        Partitions have theirs with them.
+    client, scheme, options
+        As for ``solve``.
+
+    Returns
+    -------
+    estimator
+        Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty, and
+        ``support_certified_`` says nothing: both would take more passes over the data.
+    """
+    if getattr(estimator, "class_weight", None) is not None:
+        raise ValueError("class_weight has no distributed form: give sample_weight")
+    sources = _sources(X, y, sample_weight)
+    try:
+        parts = _Estimated(estimator, sources)
+        found = [_solved(parts, client, scheme, options)]
+        classes = parts.classes
+    except _ManyClassesError:
+        classes = parts.classes
+        each = [_Estimated(estimator, sources, positive) for positive in classes]
+        found = [_solved(one, client, scheme, options) for one in each]
+    return _published(estimator, sources, classes, found)
+
+
+def _sources(X: Any, y: Any, sample_weight: Any) -> Sources:
+    if hasattr(X, "chunks"):
+        return from_dask(X, y, sample_weight)
+    if hasattr(X, "to_delayed") and hasattr(X, "columns"):
+        return from_dataframe(X, y, sample_weight)
+    if y is not None or sample_weight is not None:
+        raise ValueError("partitions have their y and sample_weight with them: [(X, y), ...]")
+    return listed(X)
+
+
+def _solved(
+    parts: _Estimated, client: Any, scheme: str, options: dict[str, Any]
+) -> tuple[Solution, Block]:
+    from dualgap.estimators import _checks
+
+    model = parts.estimator
+    seed = _checks.seeds(getattr(model, "random_state", None), 1)[0]
+    how = {
+        "tol": model.tol,
+        "max_epochs": _checks.rounds(model.max_iter),
+        "random_state": seed,
+        "callback": model.callback,
+        "progress": bool(model.verbose),
+        **options,
+    }
+    return solved(parts, client, scheme, Options(**how))
+
+
+def _published(
+    estimator: Any, sources: Sources, classes: Any, found: list[tuple[Solution, Block]]
+) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
+
+    from dualgap.estimators._fits import Fit, complaint
+
+    solutions = [solution for solution, _ in found]
+    words = complaint(solutions, estimator.tol, estimator.max_iter, False)
+    if words:
+        warnings.warn(words, ConvergenceWarning, stacklevel=3)
+    if classes is not None:
+        estimator.classes_ = classes
+    estimator.n_features_in_ = found[0][1].p
+    if sources.names is not None:
+        estimator.feature_names_in_ = np.array(sources.names, dtype=object)
+    fits = []
+    for solution, frame in found:
+        bound = radius(_without_data(frame), None, None, None, solution.certificate)
+        if frame.intercept is True:
+            bound = bound._replace(intercept=np.inf)
+        nothing = np.zeros(solution.coef.shape, dtype=bool)
+        own = (solution.coef, solution.intercept, solution.dual, solution.certificate)
+        fits.append(Fit(solution, *own, bound, nothing))
+    estimator._publish(fits, single=classes is None)
+    return estimator
+
+
+def _without_data(frame: Block) -> Block:
+    """The frame as ``radius`` asks it: it would look at samples for an unpenalised intercept."""
+    other = copy.copy(frame)
+    other.intercept = frame.intercept if frame.intercept == "penalised" else False
+    return other

@@ -1,0 +1,105 @@
+"""Where a run stands, and what can be proven of it: from the data, whoever is lost meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dualgap._validate import Floats
+from dualgap.certificate import Certificate
+from dualgap.distributed.block import Block
+from dualgap.distributed.crew import Crew, LostError
+from dualgap.distributed.held import (
+    Held,
+    Outer,
+    falling_root,
+    firmness,
+    imbalances,
+    shift,
+    under,
+)
+from dualgap.distributed.local import Judging, average, judge
+from dualgap.distributed.schemes import Scheme
+from dualgap.distributed.whole import Point, Whole, certificate, point_of
+
+
+class Standing:
+    """u, the best coefficients so far, and partitions that have the dual variables.
+
+    ``outer``  the outer steps, if an intercept has no penalty
+    ``shift``  that of the dual variables which the last proof rests on, if there is one
+    ``lost``   partitions set back since the last record
+    ``looks``  passes over the data that only judged
+    """
+
+    def __init__(self, crew: Crew, whole: Whole, scheme: Scheme) -> None:
+        self.crew, self.whole, self.scheme = crew, whole, scheme
+        self.frame = whole.frame
+        self.u: Floats = np.empty(0)
+        self.best: Floats = self.frame.features.origin.copy()
+        self.shift: float | None = None
+        self.lost = self.looks = 0
+        self.outer: Outer | None = None
+        if len(self.frame.free_places):
+            self.outer = Outer(firmness(whole.squares, self.frame.features.strength))
+
+    @property
+    def held(self) -> Held | None:
+        return None if self.outer is None else self.outer.held
+
+    @property
+    def inner(self) -> Block:
+        """The frame of what partitions work on."""
+        return under(self.frame, self.held)
+
+    def refresh(self) -> None:
+        """Compute u from the data and the dual variables as they are now."""
+        while True:
+            try:
+                self.u = point_of(self.whole, self.crew.ask(average, None)).u
+                return
+            except LostError as lost:
+                self.lost += len(lost.partitions)
+
+    def prove(self) -> tuple[Certificate, Floats]:
+        """The best certificate for the dual variables of now, and its coefficients."""
+        while True:
+            try:
+                point = point_of(self.whole, self.crew.ask(average, None))
+                self.u = point.u
+                points = (self.best, *self.scheme.points(self.inner, point.u))
+                if self.outer is not None:
+                    self.shift = self._balance(point)
+                    point = point_of(self.whole, self.crew.ask(average, self.shift))
+                judged = self.crew.ask(judge, Judging(points, True, self.shift))
+            except LostError as lost:
+                self.lost += len(lost.partitions)
+                continue
+            self.looks += len(points)
+            found = [
+                (certificate(self.whole, w, point, list(own)), w)
+                for w, own in zip(points, zip(*judged))
+            ]
+            proof = min(found, key=lambda one: one[0].gap)
+            self.best = proof[1]
+            return proof
+
+    def _balance(self, point: Point) -> float:
+        """The shift with which dual variables add up to 0."""
+
+        def sums(ts: Floats) -> Floats:
+            return np.asarray(sum(self.crew.ask(imbalances, ts)))
+
+        typical = abs(float(point.u[-1])) * self.frame.lam / self.frame.constant
+        close = 1e-3 * float(point.error[-1]) * self.frame.lam / self.frame.constant
+        return falling_root(sums, max(typical, close), close)
+
+    def proven(self) -> tuple[Certificate, Floats, list[Floats]]:
+        """A certificate, its coefficients, and the dual variables that it rests on."""
+        while True:
+            proof, w = self.prove()
+            try:
+                if self.shift is not None:
+                    self.crew.run(shift, self.shift)
+                return proof, w, self.crew.copy()
+            except LostError as lost:
+                self.lost += len(lost.partitions)

@@ -1,0 +1,127 @@
+"""Whether partitions fit together, before anything is made of them.
+
+Each partition is looked at where it is, and says what the others must know; what is wrong is said
+together with the number of the partition.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap._validate import Floats, finite_vector
+from dualgap.distributed.block import Block, Model, Raw, Shape
+from dualgap.distributed.sources import Sources
+from dualgap.linalg import storage
+from dualgap.targets import check_targets
+
+_FEW = 3  # labels that are enough to see that there are more than two
+
+
+class Survey(NamedTuple):
+    """What a partition says of itself; ``lowest``: the first feature that it uses, at most 1."""
+
+    n: int
+    p: int
+    weight: float
+    labels: Any
+    lowest: int
+
+
+def survey(raw: Raw, a: Floats | None, k: int, model: Model) -> tuple[Survey, None]:
+    """Look at the data of a partition."""
+    X = raw.X
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        raise ValueError("X must be a matrix (samples, features)")
+    n, p = X.shape
+    if n == 0:
+        raise ValueError("it is empty: merge it with another partition, or leave it out")
+    labels = _labels(raw.y, model.loss, n)
+    return Survey(n, p, _weight(raw.weights, n), labels, _lowest(X)), None
+
+
+def _labels(y: Any, loss: Any, n: int) -> Any:
+    if loss.targets not in ("binary", "classes"):
+        check_targets(y, loss, n)
+        return None
+    if np.shape(y) != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} samples, not {np.shape(y)}")
+    y = np.asarray(y)
+    if loss.targets == "binary" or y.dtype.kind in "biuf":
+        y = finite_vector(y, "y", n).astype(y.dtype)
+    found = np.unique(y)
+    return found[:_FEW] if loss.targets == "binary" else found
+
+
+def _weight(weights: Any, n: int) -> float:
+    if weights is None:
+        return float(n)
+    weights = finite_vector(weights, "sample_weight", n)
+    if (weights < 0.0).any():
+        raise ValueError("sample_weight has negative entries")
+    return math.fsum(weights)
+
+
+def _lowest(X: Any) -> int:
+    if not storage.is_sparse(X) or X.format != "csr":
+        return 0
+    return int(X.indices.min(initial=1))
+
+
+class Making(NamedTuple):
+    """What makes a block of raw data; ``lowest``: the number of the first feature, if the data has
+    to be brought into shape."""
+
+    model: Model
+    shape: Shape
+    lowest: int | None = None
+
+
+def all_labels(surveys: list[Survey], loss: Any) -> Any:
+    """Those of all partitions; None if targets are numbers."""
+    if loss.targets not in ("binary", "classes"):
+        return None
+    every = np.unique(np.concatenate([each.labels for each in surveys]))
+    return check_targets(every, loss, len(every))[1]
+
+
+def agreed(surveys: list[Survey], sources: Sources, model: Model, labels: Any) -> Making:
+    """What all partitions have in common."""
+    p, lowest = _features(surveys, sources)
+    weight = math.fsum(each.weight for each in surveys)
+    if weight == 0.0:
+        raise ValueError("sample_weight is zero for every sample of every partition")
+    counts = [each.n for each in surveys]
+    shape = Shape(p, sum(counts), weight, len(counts), max(counts), labels)
+    return Making(model, shape, lowest if sources.stretch else None)
+
+
+def _features(surveys: list[Survey], sources: Sources) -> tuple[int, int]:
+    """How many there are, and the number of the first one."""
+    if sources.stretch:
+        lowest = sources.lowest
+        if lowest is None:
+            lowest = min(each.lowest for each in surveys)
+        found = max(each.p for each in surveys) - lowest
+        if sources.width is not None and sources.width < found:
+            raise ValueError(f"n_features is {sources.width}, but the file has {found} features")
+        return sources.width or found, lowest
+    p = surveys[0].p
+    for k, each in enumerate(surveys):
+        if each.p != p:
+            raise ValueError(
+                f"partition {k} has {each.p} features where partition 0 has {p}: "
+                "all need the same features, in the same order"
+            )
+    return p, 0
+
+
+def made(raw: Raw, making: Making) -> Block:
+    """The block of a partition."""
+    if making.lowest is not None:
+        X, shape = raw.X, (raw.X.shape[0], making.shape.p)
+        wide = type(X)((X.data, X.indices - making.lowest, X.indptr), shape=shape)
+        raw = raw._replace(X=wide)
+    return Block(raw, making.model, making.shape)

@@ -1,0 +1,277 @@
+"""Fits on a Dask cluster of real processes, which are killed."""
+
+import os
+import random
+import signal
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cluster_data import blocks, optimum, problem, sparse_data
+from sklearn.datasets import dump_svmlight_file
+
+import dualgap as dg
+from dualgap.distributed import Partitioned, from_dask, from_dataframe, from_libsvm, solve
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
+
+
+def started(workers, processes=True):
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=processes, dashboard_address=":0"
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with started(2) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def pids(client):
+    return list(client.run(os.getpid).values())
+
+
+def at(look, action):
+    """A callback that acts at a certain look."""
+    calls = []
+
+    def act(snapshot):
+        calls.append(snapshot)
+        if len(calls) == look:
+            action()
+
+    return act
+
+
+def reaches(one, solution, tol):
+    best = optimum(one)
+    own = solution.certificate
+    assert solution.converged, str(solution)
+    assert own.gap <= tol * one.scale
+    assert own.dual <= best.primal
+    assert own.primal - best.dual <= own.gap + best.gap
+
+
+# --- data -----------------------------------------------------------------------------------------
+
+
+def same_as_in_memory(parts, X, y, client):
+    """Partitions that workers read give the same bits as the same ones in memory."""
+    sizes = [len(part) for part in np.array_split(np.arange(len(y)), len(parts))]
+    cuts = np.cumsum([0, *sizes])
+    held = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    few = {"work": 1, "max_epochs": 3, "tol": 1e-9}
+    here = solve(Partitioned(held, lam=0.05), **few)  # first: workers find its kernels
+    read = solve(Partitioned(parts, lam=0.05), client, **few)
+    np.testing.assert_array_equal(read.coef, here.coef)
+
+
+def test_dask_arrays(client):
+    X, y = sparse_data()
+    dense = X.toarray()
+    lazy = da.from_array(dense, chunks=(80, 20))
+    same_as_in_memory(from_dask(lazy, da.from_array(y, chunks=50)), dense, y, client)
+    same_as_in_memory(from_dask(lazy, y, np.ones(len(y))), dense, y, 2)
+    rows = lazy.rechunk((80, -1)).map_blocks(sp.csr_matrix)
+    same_as_in_memory(from_dask(rows, y), X, y, client)
+    with pytest.raises(ValueError, match=r"y has shape \(3,\) where X has 240 samples"):
+        from_dask(lazy, y[:3])
+    with pytest.raises(ValueError, match="must be a Dask array"):
+        from_dask(dense, y)
+
+
+def test_dask_dataframes(client):
+    X, y = sparse_data()
+    frame = pd.DataFrame(X.toarray(), columns=[f"x{j}" for j in range(X.shape[1])])
+    frame["y"], frame["s"] = y, 1.0
+    parts = from_dataframe(dd.from_pandas(frame, npartitions=3), "y", "s")
+    same_as_in_memory(parts, X.toarray(), y, client)
+    with pytest.raises(ValueError, match="no column 'z'"):
+        from_dataframe(dd.from_pandas(frame, npartitions=3), "z")
+
+
+def test_delayed_blocks(client):
+    X, y = sparse_data()
+    parts = [dask.delayed(part) for part in blocks(X, y, 3)]
+    same_as_in_memory(parts, X, y, client)
+    apart = [(dask.delayed(one), other) for one, other in blocks(X, y, 3)]
+    same_as_in_memory(apart, X, y, client)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_ranges_of_a_file(client, tmp_path, first):
+    X, y = sparse_data()
+    X = sp.hstack([sp.csr_matrix(np.eye(len(y))[:, :2] * 3.0), X, np.zeros((len(y), 2))]).tocsr()
+    path = tmp_path / "data.svm"
+    dump_svmlight_file(X, y, str(path), zero_based=first == 0)
+    parts = from_libsvm(path, 5, n_features=X.shape[1])
+    how = {"work": 1, "max_epochs": 4, "tol": 1e-9}
+    read = solve(Partitioned(parts, lam=0.05), client, **how)
+    assert read.dual.shape == (len(y),)
+    own = dg.certify(dg.Problem(X, y, lam=0.05), read.coef, read.dual)
+    assert own.primal == pytest.approx(read.certificate.primal, rel=1e-9)
+    shown = solve(Partitioned(from_libsvm(path, 5, zero_based=first == 0), lam=0.05), **how)
+    np.testing.assert_array_equal(shown.coef, read.coef[:-2])
+    with pytest.raises(ValueError, match="n_features is 7, but the file has 32 features"):
+        solve(Partitioned(from_libsvm(path, 5, n_features=7)), client)
+    with pytest.raises(ValueError, match=r"partition \d+: it is empty"):
+        solve(Partitioned(from_libsvm(path, 4000)))
+
+
+def test_a_bad_partition_is_named(client):
+    X, y = sparse_data()
+    parts = blocks(X, y, 4)
+    parts[3] = (parts[3][0] * np.nan, parts[3][1])
+    with pytest.raises(ValueError, match="partition 3: X has NaN"):
+        solve(Partitioned([dask.delayed(part) for part in parts]), client)
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", WORK)
+def test_the_same_bits_as_threads(client, scheme):
+    how = {"partitions": 3, "work": WORK[scheme], "tol": 1e-9, "max_epochs": 4}
+    here, far = solve(problem(), 1, scheme, **how), solve(problem(), client, scheme, **how)
+    assert np.array_equal(far.dual, here.dual)
+    assert np.array_equal(far.coef, here.coef)
+    assert (far.history.received[1:] > 0).all()
+
+
+def test_a_killed_worker_costs_little(client):
+    one = problem(lam=0.003)
+    victim = pids(client)[0]
+    solution = solve(
+        one,
+        client,
+        partitions=4,
+        work=1,
+        tol=1e-3,
+        checkpoint_every=3,
+        callback=at(5, lambda: os.kill(victim, signal.SIGKILL)),
+        round_seconds=60,
+    )
+    reaches(one, solution, 1e-3)
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_client_that_is_closed(client):
+    other = distributed.Client(client.scheduler.address, set_as_default=False)
+    other.close()
+    with pytest.raises(ValueError, match="client is closed"):
+        solve(problem(), other)
+
+
+def test_nobody_is_left():
+    with started(1, processes=False) as cluster, distributed.Client(cluster) as client:
+        leave = at(2, lambda: cluster.scale(0))
+        with pytest.raises(RuntimeError, match="no worker is left"):
+            solve(problem(), client, work=1, tol=1e-9, callback=leave, round_seconds=2)
+
+
+# --- all of it ------------------------------------------------------------------------------------
+
+LOSSES = (
+    "squared", "hinge", "smoothed-hinge", "squared-hinge", "logistic", "huber",
+    "epsilon-insensitive", "quantile",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def four():
+    with started(4) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("scheme", WORK)
+def test_each_scheme_and_loss_on_four_workers(four, scheme, loss):
+    one = problem(loss, lam=0.02)
+    if scheme == "quartz" and one.loss.gamma == 0.0:
+        with pytest.raises(ValueError, match="not smooth"):
+            solve(one, four, scheme)
+        return
+    work = 30 if scheme != "cocoa+" else 4
+    solution = solve(one, four, scheme, partitions=8, work=work, tol=1e-3)
+    reaches(one, solution, 1e-3)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("scheme", WORK)
+def test_two_and_four_workers_give_the_same_bits(client, four, scheme):
+    how = {"partitions": 8, "work": WORK[scheme], "tol": 1e-3}
+    first, second = solve(problem(), client, scheme, **how), solve(problem(), four, scheme, **how)
+    assert np.array_equal(first.dual, second.dual)
+    assert np.array_equal(first.coef, second.coef)
+    assert first.certificate.gap == second.certificate.gap
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("seed", range(20))
+def test_chaos(four, seed):
+    """A random worker dies at a random time; in the last run all but one do."""
+    rng = random.Random(seed)
+    four.wait_for_workers(4, timeout=120)
+    victims = rng.sample(pids(four), 3 if seed == 19 else 1)
+    one = problem(lam=0.003)
+
+    def kill():
+        time.sleep(rng.uniform(0.0, 3.0))
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    scheme = rng.choice(sorted(WORK))
+    solution = solve(
+        one,
+        four,
+        scheme,
+        partitions=8,
+        work=WORK[scheme],
+        tol=1e-3,
+        checkpoint_every=5,
+        round_seconds=120,
+    )
+    killer.join()
+    reaches(one, solution, 1e-3)
+
+
+@pytest.mark.cluster
+def test_a_worker_that_joins_is_used():
+    with started(1) as cluster, distributed.Client(cluster) as client:
+        solution = solve(
+            problem(lam=0.003),
+            client,
+            partitions=4,
+            work=1,
+            tol=1e-5,
+            callback=at(3, lambda: (cluster.scale(2), client.wait_for_workers(2))),
+        )
+        assert solution.converged
+        assert solution.history.workers[1] == 1
+        assert solution.history.workers[-1] == 2
+
+
+@pytest.mark.cluster
+def test_a_lost_client_can_be_replaced(tmp_path):
+    one = problem(lam=0.003)
+    how = {"partitions": 4, "work": 1, "checkpoint": tmp_path, "checkpoint_every": 2}
+    with started(2) as cluster, distributed.Client(cluster) as client:
+        with pytest.raises(RuntimeError, match="its scheduler is gone"):
+            solve(one, client, tol=1e-9, callback=at(8, client.close), **how)
+        with distributed.Client(cluster) as new:
+            solution = solve(one, new, tol=1e-4, **how)
+    reaches(one, solution, 1e-4)
+    assert solution.history.iterations[0] >= 4

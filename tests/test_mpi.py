@@ -1,0 +1,82 @@
+"""Fits by the processes of an MPI job."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cluster_data import problem
+
+from dualgap.distributed import Partitioned, solve
+from dualgap.distributed.mpi_crew import MpiCrew
+from dualgap.distributed.sources import split
+from dualgap.distributed.survey import survey
+
+pytest.importorskip("mpi4py")
+MPIEXEC = Path(sys.executable).parent / "mpiexec"
+if not MPIEXEC.exists():
+    pytest.skip("no mpiexec in this environment", allow_module_level=True)
+
+
+def job(processes, *args):
+    """Run the fit in so many processes."""
+    script = Path(__file__).parent / "mpi_fit.py"
+    done = subprocess.run(
+        [MPIEXEC, "-n", str(processes), sys.executable, script, *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scheme", "work", "processes"),
+    [
+        ("cocoa+", 2, 2),
+        pytest.param("cocoa+", 2, 4, marks=pytest.mark.cluster),
+        pytest.param("disdca", 20, 3, marks=pytest.mark.cluster),
+        pytest.param("quartz", 20, 2, marks=pytest.mark.cluster),
+    ],
+)
+def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
+    here = solve(problem(), 1, scheme, partitions=5, work=work, tol=1e-3)
+    job(processes, tmp_path, scheme, work)
+    for rank in range(processes):
+        found = np.load(tmp_path / f"{rank}.npz")
+        assert np.array_equal(found["coef"], here.coef)
+        assert np.array_equal(found["dual"], here.dual)
+
+
+class Alone:
+    """A communicator of one process."""
+
+    def Get_rank(self):  # noqa: N802
+        return 0
+
+    def Get_size(self):  # noqa: N802
+        return 1
+
+    def bcast(self, what, root=0):
+        return what
+
+    def gather(self, what, root=0):
+        return [what]
+
+
+def test_a_job_of_one_process():
+    data = problem()
+    crew = MpiCrew(Alone(), split(data.X, data.y, None, 3))
+    surveys = crew.drive(lambda crew: crew.ask(survey, Partitioned([(0, 0)], "hinge").model))
+    assert [each.n for each in surveys] == [80, 80, 80]
+    crew.put([np.ones(80)] * 3)
+    assert crew.copy()[2].sum() == 80.0
+    assert crew.workers == 1
+
+
+def test_every_process_learns_of_an_error(tmp_path):
+    job(2, tmp_path, "bad", 1)
+    assert (tmp_path / "0.txt").read_text().startswith("ValueError: partition 1: X has NaN")
+    assert "partition 1: X has NaN" in (tmp_path / "1.txt").read_text()
