@@ -49,7 +49,7 @@ def setting(found: dict[str, Any]) -> str:
             f"Measured on {session['date'][:10]}: {session['processor']}, {session['cores']} cores,"
             f" Python {session['python']}; {', '.join(versions)}."
         )
-    return "\n\n".join(lines)
+    return "\n\n".join(dict.fromkeys(lines))  # sessions of one day and one set-up are one line
 
 
 def markdown(found: dict[str, Any], names: list[str]) -> str:
