@@ -32,3 +32,14 @@ def problem(loss="smoothed-hinge", penalty="l2", lam=0.01, n=N):
 def optimum(one):
     """A lower bound that is as good as exact, from one machine."""
     return solve(one, "cd-gap-decay", tol=1e-8).certificate
+
+
+def reaches(one, solution, tol):
+    """The result is the optimum of one machine, and says how far it is at most."""
+    best = optimum(one)
+    own = solution.certificate
+    assert solution.converged, str(solution)
+    assert own.gap <= tol * one.scale
+    assert own.dual <= best.primal
+    assert own.primal >= best.dual
+    assert own.primal - best.dual <= own.gap + best.gap

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cluster_data import blocks, optimum, problem, sparse_data
+from cluster_data import blocks, problem, reaches, sparse_data
 from sklearn.datasets import dump_svmlight_file
 
 import dualgap as dg
@@ -51,15 +51,6 @@ def at(look, action):
             action()
 
     return act
-
-
-def reaches(one, solution, tol):
-    best = optimum(one)
-    own = solution.certificate
-    assert solution.converged, str(solution)
-    assert own.gap <= tol * one.scale
-    assert own.dual <= best.primal
-    assert own.primal - best.dual <= own.gap + best.gap
 
 
 # --- data -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cluster_data import blocks, optimum, problem, sparse_data
+from cluster_data import blocks, problem, reaches, sparse_data
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
@@ -24,13 +24,8 @@ WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
 def agrees(one, solution, tol):
     """The result is the optimum of one machine, and says how far it is at most."""
-    best = optimum(one)
+    reaches(one, solution, tol)
     own = solution.certificate
-    assert solution.converged, str(solution)
-    assert own.gap <= tol * one.scale
-    assert own.dual <= best.primal
-    assert own.primal >= best.dual
-    assert own.primal - best.dual <= own.gap + best.gap
     again = dg.certify(one, solution.coef, solution.dual)
     assert again.primal == pytest.approx(own.primal, rel=1e-12)
     assert own.scale == pytest.approx(one.scale, rel=1e-12)
