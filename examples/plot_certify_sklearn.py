@@ -40,10 +40,11 @@ _, axes = plt.subplots(figsize=(9, 4), layout="constrained")
 for shift, (kind, colour) in zip((-0.2, 0.2), (("as they are", "#D55E00"), ("scaled", "#0072B2"))):
     places = [k + shift for k in range(len(models))]
     bars = axes.barh(places, [100.0 * a for a in above[kind]], 0.4, color=colour, label=kind)
-    axes.bar_label(bars, fmt="%.2g %%", padding=3)
+    words = [f"{100 * a:.2g} %" if a < 1.0 else f"{100 * a:,.0f} %" for a in above[kind]]
+    axes.bar_label(bars, words, padding=3)
 axes.set_yticks(range(len(models)), models)
 axes.set(xscale="log", xlabel="above the minimum, at most, in %", title="breast cancer data")
 axes.invert_yaxis()
-axes.margins(x=0.2)
+axes.margins(x=0.25)
 axes.legend(frameon=False, title="features")
 plt.show()

@@ -27,7 +27,7 @@ for ax, weight in zip(axes, (None, "balanced")):
     print(f"class_weight={weight!r}: {model.certificate_}")
     print(f"    finds {recall:.0%} of the rare class, with {alarms:.1%} false alarms\n")
     DecisionBoundaryDisplay.from_estimator(
-        model, X, response_method="predict", plot_method="pcolormesh", cmap="Blues", alpha=0.25, ax=ax
+        model, X, response_method="predict", grid_resolution=500, cmap="Oranges", alpha=0.3, ax=ax
     )
     ax.scatter(*common.T, s=5, color="#999999", label="common: 1500")
     ax.scatter(*rare.T, s=14, color="#D55E00", label="rare: 50")

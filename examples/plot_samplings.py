@@ -2,7 +2,7 @@
 Which sample next?
 ==================
 
-Dual coordinate ascent visits one sample at a time. The methods here differ in nothing but which one:
+Dual coordinate ascent visits one sample at a time. The methods here differ in nothing but which:
 each in its turn, by chance, by norm, or by how far it still is from its optimum.
 """
 
@@ -31,4 +31,5 @@ _, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrain
 for axes, x in zip(panels, ("epoch", "vector_operations")):
     ConvergenceDisplay(runs).plot(x, ax=axes)
 panels[1].set_ylabel("")
+panels[1].get_legend().remove()
 plt.show()
