@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
+DOCS := .venv-docs
 
-.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench bench-full clean
+.PHONY: demo docs test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -12,6 +13,12 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 2 --cov --cov-report=term
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
+
+# The site, in docs/_build/html: runs all examples, all doctests, and what tables of pages say.
+docs: $(DOCS)/.ready
+	$(DOCS)/bin/pytest -m docs
+	$(DOCS)/bin/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(DOCS)/bin/sphinx-build -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
 
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
@@ -68,6 +75,10 @@ bench-out-of-core: $(READY)
 bench-cluster: $(READY)
 	$(BIN)/python -m benchmarks.cluster
 
+# The tables of docs/migrating.md for liblinear and celer.
+bench-migrating: $(BENCH)/.ready
+	$(BENCH)/bin/pytest -m docs tests/test_migrating.py -k 'liblinear or celer'
+
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
 bench: $(BENCH)/.ready
@@ -83,6 +94,12 @@ $(BENCH)/.ready: pyproject.toml
 	$(BENCH)/bin/pip install --quiet --editable '.[bench]'
 	touch $@
 
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --upgrade pip
+	$(DOCS)/bin/pip install --quiet --editable '.[docs]'
+	touch $@
+
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
 	$(PYTHON) -m venv .venv
@@ -91,4 +108,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .venv-bench bench-quick.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-oldest .venv-bench .venv-docs docs/_build docs/gallery bench-quick.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,4 +1,4 @@
-"""docs/extend.md: the files on that page work as they stand, outside the package."""
+"""docs/extend.md: the files that it shows work as they stand, outside the package."""
 
 import importlib
 import re
@@ -11,16 +11,14 @@ import dualgap as dg
 from dualgap import samplings
 
 PAGE = Path(__file__).parents[1] / "docs" / "extend.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-FILES = {block.split("\n")[0][2:]: block for block in BLOCKS if block.startswith("# ")}
-SCRIPTS = [block for block in BLOCKS if not block.startswith("# ")]
+FOLDER = PAGE.with_suffix("")
+TEXT = PAGE.read_text(encoding="utf-8")
+SCRIPTS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 
 
 @pytest.fixture(autouse=True)
-def module_folder(tmp_path, monkeypatch):
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+def module_folder(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
     importlib.invalidate_caches()
 
 
@@ -32,11 +30,13 @@ def data():
 
 
 def test_the_page_shows_one_of_each():
-    assert set(FILES) == {"log_cosh.py", "prior_mean.py", "sqrt_gap.py"}
-    assert len(SCRIPTS) == 3
+    shown = re.findall(r"\{literalinclude\} extend/(\w+\.py)", TEXT)
+    assert shown == ["log_cosh.py", "prior_mean.py", "sqrt_gap.py", "proximal_gradient.py"]
+    assert sorted(shown) == sorted(path.name for path in FOLDER.glob("*.py"))
+    assert len(SCRIPTS) == 4
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=["loss", "penalty", "sampling"])
+@pytest.mark.parametrize("script", SCRIPTS, ids=["loss", "penalty", "sampling", "step"])
 def test_scripts_run_as_shown(script, data, capsys):
     exec(script, {"X": data[0], "y": data[1]})
     assert "Converged" in capsys.readouterr().out
@@ -87,3 +87,15 @@ def test_a_custom_rule_is_the_same_as_a_class(data):
     one = dg.solve(problem, "cd-gap-per-epoch", SqrtGap())
     two = dg.solve(problem, "cd-gap-per-epoch", samplings.Custom(lambda s: np.sqrt(s.gap)))
     np.testing.assert_array_equal(one.coef, two.coef)
+
+
+def test_a_step_of_a_user_finds_the_optimum(data):
+    from proximal_gradient import ProximalGradient
+
+    X, y = data
+    problem = dg.Problem(X, y, "squared", "l2", 0.1)
+    solution = dg.solve(problem, ProximalGradient(), tol=1e-10)
+    exact = np.linalg.solve(X.T @ X / 80 + 0.1 * np.eye(4), X.T @ y / 80)
+    np.testing.assert_allclose(solution.coef, exact, atol=1e-4)
+    with pytest.raises(ValueError, match="slope of Hinge is not Lipschitz"):
+        dg.solve(dg.Problem(X, np.sign(y), "hinge"), ProximalGradient())

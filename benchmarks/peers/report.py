@@ -1,6 +1,7 @@
-"""docs/benchmarks.md and its plot, from results: ``python -m benchmarks.peers.report FILE``.
+"""docs/benchmarks.md, its plot, and the short table of README.md, from results:
+``python -m benchmarks.peers.report FILE``.
 
-Only what stands between the two marks is written anew; the rest of the page is written by hand.
+Only what stands between the two marks is written anew; the rest of the pages is written by hand.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.peers.table import Row
 from benchmarks.peers.why import REASONS
 
 PAGE = Path("docs/benchmarks.md")
+FRONT = Path("README.md")
 PICTURE = Path("docs/benchmarks.png")
 BEGIN, END = "<!-- generated from here on -->", "<!-- until here -->"
 SECTIONS = (
@@ -26,6 +28,15 @@ SECTIONS = (
     ("Additional data", lambda task: task["extra"]),
 )
 UNKNOWN = "not examined"
+KINDS = {
+    "hinge": "SVM, hinge loss",
+    "sqhinge": "SVM, squared hinge loss",
+    "logl2": "logistic regression, L2",
+    "logl1": "logistic regression, L1",
+    "lasso": "Lasso",
+    "enet": "elastic net",
+    "ridge": "ridge regression",
+}
 
 
 def page(found: dict[str, Any]) -> str:
@@ -86,6 +97,24 @@ def every_level(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def short(found: dict[str, Any]) -> str:
+    """The main tasks to 1e-6 as a few lines, one for each kind of problem."""
+    main = [name for name, task in found["tasks"].items() if task["main"]]
+    every = table.rows(found, 1e-6, main)
+    lines = [
+        "| to 1e-6 | tasks | ours / best peer: median | worst | with a proof: median |",
+        "|---|---|---|---|---|",
+    ]
+    for kind, title in KINDS.items():
+        rows = [r for r in every if r.task.startswith(f"{kind}:") and not np.isnan(r.ratio)]
+        if rows:
+            ratios = [r.ratio for r in rows]
+            middle = factor(np.median(ratios)), factor(max(ratios))
+            proven = factor(np.median([r.proven_ratio for r in rows]))
+            lines.append(f"| {' | '.join([title, str(len(rows)), *middle, proven])} |")
+    return "\n".join(lines)
+
+
 def factor(ratio: float) -> str:
     if np.isnan(ratio):
         return "no peer arrived"
@@ -115,7 +144,7 @@ def remarks(found: dict[str, Any]) -> str:
 def replaced(text: str, generated: str) -> str:
     """The page with a new part between the marks."""
     if BEGIN not in text or END not in text:
-        raise ValueError(f"{PAGE} must have the lines {BEGIN!r} and {END!r}")
+        raise ValueError(f"the page must have the lines {BEGIN!r} and {END!r}")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
     return f"{before}{BEGIN}\n\n{generated}\n\n{END}{after}"
 
@@ -123,6 +152,7 @@ def replaced(text: str, generated: str) -> str:
 def main() -> None:
     found = results.read(Path(sys.argv[1]))
     PAGE.write_text(replaced(PAGE.read_text(), page(found)))
+    FRONT.write_text(replaced(FRONT.read_text(), short(found)))
     plot(found, PICTURE)
 
 
