@@ -1,8 +1,12 @@
 """How the site is made: ``make docs``."""
 
 import doctest
+import sys
+from pathlib import Path
 
 from dualgap import __version__
+
+sys.path.append(str(Path(__file__).parent / "_ext"))
 
 project = "dualgap"
 author = "the dualgap developers"
@@ -10,6 +14,7 @@ copyright = "the dualgap developers, BSD-3-Clause"
 version = release = __version__
 
 extensions = [
+    "columns",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
