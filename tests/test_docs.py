@@ -76,6 +76,7 @@ def test_numbers_of_the_readme_are_those_of_the_benchmarks():
 
 
 @pytest.mark.docs
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # as the page is there to show
 def test_the_readme_does_what_it_shows(capsys):
     (program,) = re.findall(r"```python\n(.*?)```", read(ROOT / "README.md"), re.S)
     exec(program, {})
