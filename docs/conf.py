@@ -14,7 +14,7 @@ copyright = "the dualgap developers, BSD-3-Clause"
 version = release = __version__
 
 extensions = [
-    "columns",
+    "plain_docstrings",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": "/plot_",
-    "ignore_pattern": "/demo",
+    "ignore_pattern": r"demo\.py",
     "abort_on_example_error": True,
     "show_memory": False,
     "show_signature": False,
