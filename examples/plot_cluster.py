@@ -51,7 +51,7 @@ def main():
     axes.semilogy(solution.history.gap, "o-", color="#0072B2", label=label)
     axes.axvline(LAST_LOOK, color="#D55E00", linestyle="--", label="a worker is killed")
     axes.axhline(solution.target, color="black", linestyle=":", label="target")
-    axes.set(xlabel="rounds", ylabel="certified gap")
+    axes.set(xlabel="rounds", ylabel="certified gap", xticks=range(0, 24, 4))
     axes.legend(frameon=False)
     plt.show()
 

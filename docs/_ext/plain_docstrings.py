@@ -14,7 +14,8 @@ NAME = r'(?:``[^`]+``|"\w+")'
 ROW = re.compile(rf"^({NAME}(?:, {NAME})*) {{2,}}(\S.*)$")
 NARROW = re.compile(rf"^({NAME}) (\S.*)$")  # the longest name of a column, once there is one
 LITERAL = re.compile(r"(``.*?``|:[a-z:]+:`.*?`)")
-SIGN = re.compile(r"(?<!\\)([|*]|(?<=\w)_(?=[\s,.:;)]|$))")
+SIGN = re.compile(r"(?<!\\)([|*])")
+LAST_UNDERSCORE = re.compile(r"(?<!\\)(?<=\w)(_)(?=[\s,.:;)]|$)")
 
 
 def as_definitions(lines):
@@ -31,22 +32,24 @@ def as_definitions(lines):
     return found
 
 
-def escaped(line):
-    """Bars, stars and underscores at the ends of names as they are, outside of literals."""
+def escaped(line, sign):
+    """Such signs as they are, outside of literals and examples."""
+    if line.startswith((">>>", "...")):
+        return line
     parts = LITERAL.split(line)
-    return "".join(part if k % 2 else SIGN.sub(r"\\\1", part) for k, part in enumerate(parts))
+    return "".join(part if k % 2 else sign.sub(r"\\\1", part) for k, part in enumerate(parts))
 
 
 def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
 
     def before(app, what, name, obj, options, lines):
-        lines[:] = as_definitions(lines)
+        lines[:] = [escaped(line, SIGN) for line in as_definitions(lines)]
 
     def after(app, what, name, obj, options, lines):
-        lines[:] = [line if line.startswith((">>>", "...")) else escaped(line) for line in lines]
+        lines[:] = [escaped(line, LAST_UNDERSCORE) for line in lines]
 
-    # Between them napoleon reads the sections of parameters.
+    # Between them napoleon reads the sections of parameters, and needs their names as they are.
     app.connect("autodoc-process-docstring", before, priority=400)
     app.connect("autodoc-process-docstring", after, priority=600)
     return {"parallel_read_safe": True}

@@ -113,11 +113,12 @@ class Solution:
 
     @property
     def converged(self) -> bool:
+        """Whether the certified gap is within the target."""
         return self.status is Status.CONVERGED
 
     @property
     def n_iter(self) -> float:
-        """Epochs: updates / number of coordinates."""
+        """How many epochs there were, which is updates / number of coordinates."""
         return float(self.history.epoch[-1])
 
     def __str__(self) -> str:
