@@ -27,7 +27,7 @@ exclude_patterns = ["_build", "gallery/**/*.py"]
 
 # Links to headings, as on the web pages of a repository: page.md#its-heading.
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "html_image"]
 
 html_theme = "furo"
 html_title = "dualgap"
