@@ -106,7 +106,7 @@ class DesignMatrix:
         return not self.X.flags.f_contiguous
 
     @property
-    def _stored(self) -> storage.Matrix:
+    def _stored(self) -> storage.Stored:
         """X as it is stored, without a constant feature."""
         matrix = self.rows if self.by_rows else self.columns
         return matrix.base if isinstance(matrix, (Bordered, Extended)) else matrix

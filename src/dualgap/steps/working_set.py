@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from dualgap import terms
-from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
 from dualgap.linalg.blas import one_thread
@@ -44,7 +43,6 @@ _SWEEPS, _MANY_SWEEPS = 50, 100  # over columns, for a model of several and for 
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
-_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
 
 
 @dataclass(frozen=True)
@@ -165,16 +163,15 @@ class WorkingSetRun(FullPassRun):
                 kernels.dots(self.matrix, self.r, set_, g)
                 if turn > 0 and self.model.off(set_, g, x) <= close:
                     break
-                part = _FINE if not self.fixed else (0.0 if self.settled else _ROUGH)
+                part = (0.0 if self.fixed else _FINE) if self.settled else _ROUGH
                 first = self.model.minimise(set_, self.h, g, flattest, x, close, part)
                 work += 4.0 * entries
             else:
                 first, spent = self._descend(flattest, x, close)
                 work += spent + 2.0 * entries
-            move = x - self.w[set_]
-            if not move.any():
+            if not (x != self.w[set_]).any():
                 break
-            value, moved = self._search(x, move, value)
+            value, moved = self._search(x, value)
             if not self.model.fresh and (first > _STALE * last or not moved):
                 self.model.forget()
             if turn == 0:
@@ -203,33 +200,15 @@ class WorkingSetRun(FullPassRun):
             _MANY_SWEEPS if self.fixed else _SWEEPS,
         )
 
-    def _search(self, x: Floats, move: Floats, value: float) -> tuple[float, bool]:
+    def _search(self, x: Floats, value: float) -> tuple[float, bool]:
         """Go to x, or as far that the objective falls by a part of what the model promises."""
-        problem, set_ = self.problem, self.set
-        penalty, lam = problem.penalty, problem.lam
+        problem = self.problem
+        penalty, lam, state = problem.penalty, problem.lam, (self.set, x, self.w, self.z)
         if self.fixed:
-            kernels.add(self.matrix, set_, move, self.z)
-            self.w[set_] = x
-            return value, True
-        along = np.zeros(problem.n)
-        kernels.add(self.matrix, set_, move, along)
-        old = self.w[set_]
-        base = kernels.set_penalty(penalty, lam, set_, old)
-        there = kernels.set_penalty(penalty, lam, set_, x)
-        promise = float(np.sum(self.r * along)) + there - base
-        rounding = _ROUNDING * EPS * (abs(value) + base)  # near the end, models promise less
-        length, (r, h) = 1.0, np.empty((2, problem.n))
-        while length > _SHORTEST:
-            z = self.z + length * along
-            losses = kernels.expand(problem.loss, problem.y, problem.c, z, r, h)
-            change = losses - value + there - base
-            if change <= _DECREASE * length * promise + rounding:
-                self.w[set_], self.z, self.r, self.h = x, z, r, h
-                return losses, True
-            length *= 0.5
-            x = old + length * move
-            there = kernels.set_penalty(penalty, lam, set_, x)
-        return value, False
+            return value, bool(kernels.go(self.matrix, *state))
+        losses = problem.loss, problem.y, problem.c
+        found = kernels.search(self.matrix, *losses, penalty, lam, *state, self.r, self.h, value)
+        return float(found[0]), bool(found[1])
 
     def state(self) -> dict[str, Any]:
         names = ("w", "z", "set", "settled", "negligible")

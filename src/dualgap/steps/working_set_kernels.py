@@ -14,6 +14,9 @@ import numpy as np
 
 from dualgap._compile import inner, kernel
 from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, span, value
+from dualgap._scalar import EPS
+
+_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
 
 
 @inner
@@ -57,13 +60,13 @@ def dots(matrix: Any, r: Any, order: Any, out: Any) -> None:
         out[turn] = total
 
 
-@kernel
-def add(matrix: Any, order: Any, amounts: Any, out: Any) -> None:
-    """out += Σ amounts A_j for j in ``order``."""
+@inner
+def _add(matrix: Any, order: Any, old: Any, new: Any, out: Any) -> None:
+    """out += Σ (new − old) A_j for j in ``order``; ``old`` has an entry for every feature."""
     for turn in range(len(order)):
-        amount = amounts[turn]
+        j = order[turn]
+        amount = new[turn] - old[j]
         if amount != 0.0:
-            j = order[turn]
             start, stop = span(matrix, j)
             for t in range(start, stop):
                 out[place(matrix, j, t)] += amount * entry(matrix, j, t)
@@ -167,10 +170,74 @@ def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     return total
 
 
-@kernel
-def set_penalty(penalty: Any, lam: float, order: Any, w: Any) -> float:
-    """λ Σ g_j(w_j) over the set; ``w`` has an entry for each of ``order``."""
-    total = 0.0
+@inner
+def _change_of_penalty(penalty: Any, lam: float, order: Any, w: Any, x: Any) -> tuple[float, float]:
+    """λ Σ g_j(x_j) − g_j(w_j) over the set, and λ Σ g_j(w_j)."""
+    there, here = 0.0, 0.0
     for turn in range(len(order)):
-        total += value(penalty, w[turn], order[turn])
-    return lam * total
+        j = order[turn]
+        there += value(penalty, x[turn], j)
+        here += value(penalty, w[j], j)
+    return lam * (there - here), lam * here
+
+
+@inner
+def _put(order: Any, x: Any, w: Any) -> bool:
+    """w = x on the set; whether that makes any difference."""
+    moved = False
+    for turn in range(len(order)):
+        moved |= w[order[turn]] != x[turn]
+        w[order[turn]] = x[turn]
+    return moved
+
+
+@kernel
+def go(matrix: Any, order: Any, x: Any, w: Any, z: Any) -> bool:
+    """Change the coefficients of the set to x, and z = Xw with them; whether anything moves."""
+    _add(matrix, order, w, x, z)
+    return _put(order, x, w)
+
+
+@kernel
+def search(
+    matrix: Any,
+    loss: Any,
+    y: Any,
+    c: Any,
+    penalty: Any,
+    lam: float,
+    order: Any,
+    x: Any,
+    w: Any,
+    z: Any,
+    r: Any,
+    h: Any,
+    before: float,
+) -> tuple[float, bool]:
+    """Go from w to x, or as far that the objective falls by a part of what the model promises.
+
+    ``before`` is the sum of losses at w. Changes w on the set, z, r and h; returns the sum of
+    losses and whether a step was made.
+    """
+    along = np.zeros(len(z))
+    _add(matrix, order, w, x, along)
+    gain, base = _change_of_penalty(penalty, lam, order, w, x)
+    promise = gain
+    for i in range(len(z)):
+        promise += r[i] * along[i]
+    rounding = _ROUNDING * EPS * (abs(before) + base)  # near the end, models promise less
+    trial, slopes, curvatures = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
+    length = 1.0
+    while length > _SHORTEST:
+        for i in range(len(z)):
+            trial[i] = z[i] + length * along[i]
+        losses = expand(loss, y, c, trial, slopes, curvatures)
+        if losses - before + gain <= _DECREASE * length * promise + rounding:
+            z[:], r[:], h[:] = trial, slopes, curvatures
+            _put(order, x, w)
+            return losses, True
+        length *= 0.5
+        for turn in range(len(order)):
+            x[turn] = 0.5 * (x[turn] + w[order[turn]])
+        gain, _ = _change_of_penalty(penalty, lam, order, w, x)
+    return before, False
