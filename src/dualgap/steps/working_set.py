@@ -31,6 +31,7 @@ from dualgap.steps.gram_model import GramModel, places
 from dualgap.steps.start import Start
 
 _FEW = 100  # features beyond the support that a set may always have
+_ALL = 200  # features of which one set, and one Gram matrix, is made if models stay as they are
 _GROWTH = 2.0  # ... in units of the support, if the last set has become all support
 _IDLE = 0.2  # part of a set that is support, below which the rest leaves
 _EASY = 400  # features over which the minimum is found in no time
@@ -110,6 +111,9 @@ class WorkingSetRun(FullPassRun):
     def _choose(self) -> None:
         """Let those features join that could gain most by a step, if need be for idle ones."""
         problem = self.problem
+        if self.fixed and problem.d <= _ALL:
+            self._take_all()
+            return
         if not len(self.set):
             self.set = self._used()
         gain = np.empty(problem.d)
@@ -119,7 +123,8 @@ class WorkingSetRun(FullPassRun):
         stay = self._in_use(self.set)
         count = int(np.count_nonzero(stay))
         full = count / max(len(self.set), 1)
-        size = max(int((1.0 + _GROWTH * full) * count), count + _FEW)
+        # More features than samples are not needed, however many a rough model may use.
+        size = max(int((1.0 + _GROWTH * full) * min(count, problem.n)), count + _FEW)
         if len(new) > size - len(self.set) or full < _IDLE:
             self.model.keep(self.set, stay)
             self.set = self.set[stay]
@@ -127,11 +132,18 @@ class WorkingSetRun(FullPassRun):
         complete = len(new) <= room
         if not complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
-        # Gram matrices are read less widely if long columns are side by side.
-        new = new[np.argsort(-self.counts[new], kind="stable")]
-        self.set = np.concatenate([self.set, new])
+        self.set = np.concatenate([self.set, self._sorted(new)])
         easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
         self.settled = complete and easy
+
+    def _take_all(self) -> None:
+        """All features but empty ones: a look costs about as much as their Gram matrix."""
+        if not self.settled:
+            self.set, self.settled = self._sorted(np.flatnonzero(self.counts)), True
+
+    def _sorted(self, some: Any) -> Any:
+        # Gram matrices are read less widely if long columns are side by side.
+        return some[np.argsort(-self.counts[some], kind="stable")]
 
     def _used(self) -> Any:
         """The features that are not where the penalty would have them, or have no penalty."""
