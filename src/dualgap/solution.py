@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,8 @@ class Solution:
     ``coef`` has shape (p,), for a loss of K classes (p, K); ``dual`` (n,) or (n, K). ``intercept``,
     which decision values have on top of X·coef, is a number or has shape (K,); 0 without one.
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
-    by updates and by the sampling.
+    by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
+    defaults, as one would write them.
     """
 
     coef: Floats = field(repr=False)
@@ -110,6 +112,7 @@ class Solution:
     method: str
     target: float
     passes: float
+    settings: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def converged(self) -> bool:
@@ -126,3 +129,23 @@ class Solution:
             words += f" Target gap {self.target:.1e}."
         remedy = _REMEDY.get(self.status)
         return words if remedy is None else f"{words} {remedy}"
+
+    def report(
+        self,
+        path: Any,
+        problem: Any = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+        recording: Any = None,
+    ) -> Path:
+        """Write a page that explains the certificate and shows the run; returns its path.
+
+        The page is one file that needs no network. With the ``problem`` it says what was fitted,
+        with a ``Recording`` how the sampling went; ``command`` is the line that repeats the run.
+        """
+        from dualgap.report import write
+
+        name = self.method.split(":", maxsplit=1)[0]
+        recordings = None if recording is None else {name: recording}
+        return write(path, {name: self}, problem, title, command, recordings)
