@@ -27,7 +27,7 @@ class Status(str, Enum):
         return self.value
 
 
-_REMEDY = {
+REMEDY = {
     Status.MAX_EPOCHS: "Raise max_epochs or tol, scale the features, or try another method.",
     Status.MAX_SECONDS: "Raise max_seconds or tol, scale the features, or try another method.",
     Status.STALLED: "Raise tol, or scale the features: rounding errors hide a smaller gap.",
@@ -100,7 +100,7 @@ class Solution:
     which decision values have on top of X·coef, is a number or has shape (K,); 0 without one.
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
     by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
-    defaults, as one would write them.
+    defaults, as one would write them; None if they are not known.
     """
 
     coef: Floats = field(repr=False)
@@ -112,7 +112,7 @@ class Solution:
     method: str
     target: float
     passes: float
-    settings: dict[str, str] = field(default_factory=dict, repr=False)
+    settings: dict[str, str] | None = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:
@@ -127,7 +127,7 @@ class Solution:
         words = f"{self.certificate} after {self.passes:.3g} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
-        remedy = _REMEDY.get(self.status)
+        remedy = REMEDY.get(self.status)
         return words if remedy is None else f"{words} {remedy}"
 
     def report(
