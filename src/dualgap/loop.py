@@ -35,8 +35,8 @@ class Snapshot:
     ``certificate``    of where the run stands, with the part of each sample and feature
     ``probabilities``  with which coordinates were drawn since the last one; None if none were
 
-    Both have an entry for each sample or feature: take what you need, and let go of them. Without
-    a place of their own, as in fits in parts, they are None.
+    Both have an entry for each sample or feature: take what you need, and let go of them. Fits in
+    parts leave them out.
     """
 
     epoch: float

@@ -100,7 +100,7 @@ def solve(
         raise ValueError(f"callback must be a function, not {callback!r}")
     settings = _other_than_default(
         method=method, sampling=sampling, tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
-        random_state=random_state, warm_start=warm_start,
+        random_state=random_state, warm_start=None if warm_start is None else ...,
     )  # fmt: skip
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)

@@ -26,14 +26,14 @@ class Chart {
     this.tip.hidden = true;
     host.addEventListener("pointermove", (event) => this.point(event));
     host.addEventListener("pointerdown", (event) => this.point(event));
-    host.addEventListener("pointerleave", () => this.leave());
+    host.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.leave(); });
     host.addEventListener("blur", () => this.leave());
     host.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(host);
   }
 
   /** content: curves ([{name, number, faint, points: [{x, y, row}]}]), labels, scales, marks (lines
-   * across), yLow (nothing below is shown) and say(curve, point), the lines of the tip. */
+   * across), xRange and yRange (else all is shown) and say(curve, point), the lines of the tip. */
   show(content) {
     this.content = content;
     this.at = null;
@@ -44,7 +44,7 @@ class Chart {
     const width = this.host.clientWidth;
     if (!this.content || !width) return;
     const height = Math.round(Math.min(430, Math.max(260, width * 0.55)));
-    const { curves, xLog, yLog, xLabel, yLabel, marks = [], yLow } = this.content;
+    const { curves, xLog, yLog, xLabel, yLabel, marks = [], xRange, yRange } = this.content;
     const box = { left: 62, right: width - 16, top: 30, bottom: height - 46 };
     const all = curves.flatMap((curve) => curve.points);
     const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
@@ -58,12 +58,10 @@ class Chart {
       return;
     }
     const range = (values) => values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
-    const [x0, x1] = range(all.map((point) => point.x));
-    let [y0, y1] = range(all.map((point) => point.y).concat(marks.map((mark) => mark.y)));
-    if (yLow !== undefined) y0 = Math.max(y0, yLow);
-    if (yLog) y1 *= 1.5;
+    const [x0, x1] = xRange || range(all.map((point) => point.x));
+    const [y0, y1] = yRange || range(all.map((point) => point.y).concat(marks.map((mark) => mark.y)));
     const xs = makeScale(x0, x1, box.left, box.right, xLog, width / 90);
-    const ys = makeScale(y0, y1, box.bottom, box.top, yLog, (box.bottom - box.top) / 45);
+    const ys = makeScale(y0, y1, box.bottom, box.top, yLog, (box.bottom - box.top) / 32);
     this.axes(svg, box, xs, ys, xLabel, yLabel);
     const clip = `clip-${this.host.id}`;
     const area = element("clipPath", { id: clip });
@@ -74,7 +72,8 @@ class Chart {
       const y = ys.place(mark.y);
       svg.append(element("line", { class: "mark", x1: box.left, x2: box.right, y1: y, y2: y }));
       const below = y - 6 < box.top + 6;
-      svg.append(element("text", { x: box.right - 4, y: below ? y + 15 : y - 5, "text-anchor": "end" }, mark.text));
+      const [x, anchor] = mark.left ? [box.left + 4, "start"] : [box.right - 4, "end"];
+      svg.append(element("text", { x, y: below ? y + 15 : y - 5, "text-anchor": anchor }, mark.text));
     }
     for (const curve of curves) this.curve(inside, curve, xs, ys);
     this.mark();

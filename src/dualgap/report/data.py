@@ -19,11 +19,13 @@ COLUMNS = ("epoch", "updates", "seconds", "primal", "dual", "gap")
 
 def drawn(
     runs: Mapping[str, Solution],
+    best: str,
     recordings: Mapping[str, Recording],
     targets: Any = None,
 ) -> dict[str, Any]:
-    """All that the scripts of the page need; ``targets``: y, if it is known."""
+    """All that the scripts of the page need; ``best``: the run to show first, ``targets``: y."""
     return {
+        "first": list(runs).index(best),
         "best": {
             "primal": _number(min(s.certificate.primal for s in runs.values())),
             "dual": _number(max(s.certificate.dual for s in runs.values())),
@@ -93,7 +95,7 @@ def _worst(parts: Any, gap: float, y: Any) -> list[dict[str, Any]]:
         {
             "index": int(k),
             "part": _number(parts[k]),
-            "share": _number(parts[k] / gap) if gap > 0.0 else None,
+            "share": _number(parts[k] / gap) if 0.0 < gap < math.inf else None,
             "target": None if y is None else _rounded(y[k]),
         }
         for k in order

@@ -42,7 +42,7 @@ function showCurves() {
       const h = curve.run.history;
       return [
         `gap ${spoken(h.gap[row])}`, `objective ${spoken(h.primal[row], 8)}`, `bound ${spoken(h.dual[row], 8)}`,
-        `${spoken(h.epoch[row])} passes`, `${spoken(h.updates[row], 9)} updates`, `${spoken(h.seconds[row])} seconds`,
+        `passes ${spoken(h.epoch[row])}`, `updates ${spoken(h.updates[row], 9)}`, `seconds ${spoken(h.seconds[row])}`,
       ];
     },
   });
@@ -89,25 +89,33 @@ function showSampling() {
   find("share").textContent = `${at[0].toUpperCase()}${at.slice(1)}, ${settled.toLocaleString("en")} of `
     + `${spread.size.toLocaleString("en")} ${kind} (${percent(settled / Math.max(spread.size, 1))}) are resolved`
     + (spread.total > 0 ? `; ${spread.holders.toLocaleString("en")} make up 99 % of their part of the gap, ${spoken(spread.total)}.` : ".");
-  const level = run.target / spread.size;
+  const level = run.target / Math.max(spread.size, 1);
   const own = spreadCurve(at, 0, run.ranks[kind], spread, false);
   const end = spreadCurve("at the end", 1, run.ranks[kind], last[kind], true);
   const say = (curve, point) => [`${noun} of rank ${point.x.toLocaleString("en")}`, spoken(point.y)];
-  const top = Math.max(...[own, end].flatMap((curve) => curve.points.map((p) => p.y)), 0);
+  const top = Math.max(0, ...run.frames.map((each) => each[kind].values[0] || 0)); // the same at each look
+  find("parts-title").textContent = `Parts of the gap, from the largest down${frame === last ? "" : " (dashed: at the end)"}`;
   parts.show({
     curves: frame === last ? [own] : [end, own], xLog: true, yLog: true, say,
     xLabel: `${kind} by rank (1 = largest)`, yLabel: `part of the gap of each ${noun}`,
-    yLow: Math.min(level > 0 ? level : top, top) * 1e-3, marks: level > 0 && own.points.length ? [{ y: level, text: "target / number" }] : [],
+    xRange: [1, spread.size], yRange: [Math.min(level || top, top) * 1e-3, top * 1.5],
+    marks: level > 0 ? [{ y: level, text: "equal share of the target" }] : [],
     empty: "No part is larger than 0",
   });
   const known = run.ranks.probabilities.length > 0;
   find("chances-figure").hidden = !known;
   if (!known) return;
-  const drawn = frame.probabilities ? [spreadCurve(at, 0, run.ranks.probabilities, frame.probabilities, false)] : [];
+  // Those of the last look at which they are known: after the end, nothing is drawn.
+  const latest = run.frames.slice(0, Number(find("look").value) + 1).filter((each) => each.probabilities).pop();
+  const name = latest && `before pass ${spoken(latest.epoch)}`;
+  const likely = latest ? [spreadCurve(name, 0, run.ranks.probabilities, latest.probabilities, false)] : [];
+  const peak = Math.max(10, ...run.frames.map((each) => each.probabilities?.values[0] || 0));
+  find("chances-title").textContent = `How likely each was to be visited${latest ? ` ${name}` : ""}`;
   chances.show({
-    curves: drawn, xLog: true, yLog: true, yLow: 1e-4, say, xLabel: "by rank (1 = likeliest)",
-    yLabel: "probability / uniform probability", marks: drawn.length ? [{ y: 1, text: "uniform" }] : [],
-    empty: frame === last ? "Nothing is drawn after the end" : "Nothing had been drawn yet",
+    curves: likely, xLog: true, yLog: true, say: (_, point) => [`rank ${point.x.toLocaleString("en")}`, `${spoken(point.y)} × uniform`],
+    xRange: [1, latest?.probabilities.size || 1], yRange: [1e-4, peak * 1.5], xLabel: "by rank (1 = likeliest)",
+    yLabel: "probability / uniform probability", marks: [{ y: 1, text: "uniform", left: true }],
+    empty: "Nothing had been drawn yet",
   });
 }
 
@@ -139,6 +147,8 @@ function changeRun() {
   look.value = run.frames.length - 1;
   find("look-choice").hidden = run.frames.length < 2;
   const kind = last.samples.total >= last.features.total ? "samples" : "features";
+  const most = (which) => Math.max(...run.frames.map((each) => each[which].total / (each.gap || Infinity)));
+  find("kind-choice").hidden = Math.min(most("samples"), most("features")) < 1e-6; // one kind adds nothing
   document.querySelector(`input[name=kind][value=${kind}]`).checked = true;
   changeKind();
 }
@@ -164,6 +174,7 @@ async function copyLine() {
 makeLegend();
 find("legend").hidden = data.runs.length < 2;
 find("run-choice").hidden = data.runs.length < 2;
+find("run").value = data.first;
 for (const name of ["x", "y", "scale"]) {
   document.querySelectorAll(`input[name=${name}]`).forEach((input) => input.addEventListener("change", showCurves));
 }

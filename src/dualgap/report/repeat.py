@@ -20,14 +20,21 @@ def repeating(runs: Mapping[str, Solution], problem: Problem | None) -> str | No
     lines = ["import dualgap as dg", ""]
     if problem is not None:
         lines.append(f"problem = {made(problem)}")
-    for solution in runs.values():
-        if solution.settings is None:
-            return None
-        settings = dict(solution.settings)
-        method = settings.pop("method", '"auto"')
-        options = [f"{name}={value}" for name, value in settings.items()]
-        lines.append(f"solution = dg.solve({', '.join(['problem', method, *options])})")
+    if any(solution.settings is None for solution in runs.values()):
+        return None
+    if len(runs) == 1:
+        lines.append(f"solution = {_solved(*runs.values())}")
+    else:
+        listed = [f"    {spelled(name)}: {_solved(runs[name])}," for name in runs]
+        lines += ["runs = {", *listed, "}"]
     return "\n".join(lines)
+
+
+def _solved(solution: Solution) -> str:
+    settings = dict(solution.settings or {})
+    method = settings.pop("method", '"auto"')
+    options = [f"{name}={value}" for name, value in settings.items()]
+    return f"dg.solve({', '.join(['problem', method, *options])})"
 
 
 def made(problem: Problem) -> str:

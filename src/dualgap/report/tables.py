@@ -6,10 +6,8 @@ import math
 import platform
 from collections.abc import Iterable, Mapping
 from html import escape
+from importlib import metadata
 from typing import Any
-
-import numba
-import numpy as np
 
 from dualgap import losses, penalties
 from dualgap.linalg import storage
@@ -69,8 +67,14 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], caption: str) ->
 
 
 def _row(cells: list[str]) -> str:
-    rest = "".join(f"<td>{escape(cell)}</td>" for cell in cells[1:])
+    rest = "".join(_cell(cell) for cell in cells[1:])
     return f'<tr><th scope="row">{escape(cells[0])}</th>{rest}</tr>'
+
+
+def _cell(text: str) -> str:
+    """Sentences may be broken, numbers not."""
+    words = ' class="words"' if " " in text else ""
+    return f"<td{words}>{escape(text)}</td>"
 
 
 def facts(runs: Mapping[str, Solution], problem: Problem | None) -> str:
@@ -117,12 +121,11 @@ def _of_parts(runs: Mapping[str, Solution]) -> list[tuple[str, str]]:
 
 
 def versions() -> str:
-    import dualgap
+    """Of what the numbers come from."""
+    from dualgap import __version__
 
-    return (
-        f"dualgap {dualgap.__version__}, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, Numba {numba.__version__}"
-    )
+    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba"))
+    return f"dualgap {__version__}, Python {platform.python_version()}, {others}"
 
 
 def options(names: Iterable[Any]) -> str:

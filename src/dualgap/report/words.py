@@ -10,6 +10,8 @@ import numpy as np
 from dualgap.recording import Frame, Spread
 from dualgap.solution import REMEDY, Solution
 
+_ROUNDING = 1e-6  # of the gap
+
 
 def headline(solution: Solution) -> str:
     """The proof in one sentence."""
@@ -114,12 +116,17 @@ def together(runs: Mapping[str, Solution]) -> str:
 
 def unresolved(frame: Frame) -> str:
     """Where the rest of the gap is."""
-    return f"{_left(frame.samples, 'samples')} {_left(frame.features, 'features')}".strip()
+    total = frame.samples.total + frame.features.total
+    kinds = {"samples": frame.samples, "features": frame.features}
+    return " ".join(_left(kinds[noun], noun) for noun in kinds if _counts(kinds[noun], total))
+
+
+def _counts(spread: Spread, total: float) -> bool:
+    """Whether these add to the gap more than rounding errors do."""
+    return _ROUNDING * total < spread.total < math.inf
 
 
 def _left(spread: Spread, noun: str) -> str:
-    if not spread.size or not 0.0 < spread.total < math.inf:
-        return ""
     settled = spread.size - spread.above
     return (
         f"Of {spread.size:,} {noun}, {settled:,} ({_percent(spread.resolved)}) are resolved; "
