@@ -205,7 +205,7 @@ def test_dark_and_light_can_be_read(visit, scheme):
         assert contrast(colour("#curves path.curve", "stroke"), panel) >= 3.0
 
 
-def test_the_line_is_copied(visit, address):
+def test_the_line_is_copied(visit):
     page = visit()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("#copy")
