@@ -119,6 +119,14 @@ class Solution:
         return self.status is Status.CONVERGED
 
     @property
+    def name(self) -> str:
+        """What ran, in a word or two."""
+        name = self.method.split(":", maxsplit=1)[0]
+        if name.startswith("auto ("):  # then comes what it chose, and why
+            name = name.removeprefix("auto (").split(",", maxsplit=1)[0]
+        return name
+
+    @property
     def n_iter(self) -> float:
         """Epochs: updates / number of coordinates."""
         return float(self.history.epoch[-1])
@@ -146,6 +154,5 @@ class Solution:
         """
         from dualgap.report import write
 
-        name = self.method.split(":", maxsplit=1)[0]
-        recordings = None if recording is None else {name: recording}
-        return write(path, {name: self}, problem, title, command, recordings)
+        recordings = None if recording is None else {self.name: recording}
+        return write(path, {self.name: self}, problem, title, command, recordings)

@@ -45,7 +45,7 @@ class ConvergenceDisplay:
         cls, solution: Solution, *, name: str | None = None, **options: Any
     ) -> ConvergenceDisplay:
         """Draw one run; ``options`` are those of ``plot``."""
-        return cls({name or solution.method.split(":")[0]: solution}).plot(**options)
+        return cls({name or solution.name: solution}).plot(**options)
 
     @classmethod
     def from_estimator(

@@ -88,7 +88,8 @@ class Chart {
     for (const tick of xs.ticks) {
       const x = xs.place(tick.value);
       svg.append(element("line", { class: "axis", x1: x, x2: x, y1: box.bottom, y2: box.bottom + 5 }));
-      svg.append(element("text", { x, y: box.bottom + 18, "text-anchor": "middle" }, tick.text));
+      const anchor = x > box.right - 12 && tick.text.length > 4 ? "end" : "middle"; // not beyond the edge
+      svg.append(element("text", { x: anchor === "end" ? box.right + 12 : x, y: box.bottom + 18, "text-anchor": anchor }, tick.text));
     }
     svg.append(element("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
     svg.append(element("text", { x: (box.left + box.right) / 2, y: box.bottom + 38, "text-anchor": "middle" }, xLabel));

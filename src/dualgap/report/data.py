@@ -51,7 +51,7 @@ def _run(name: str, solution: Solution, recording: Recording | None, y: Any) -> 
         },
         "worst": {
             "samples": _worst(proof.sample_parts, proof.gap, y),
-            "features": _worst(proof.feature_parts, proof.gap, None),
+            "features": _worst(proof.feature_parts, proof.gap, None, proof.constant != 0.0),
         },
     }
 
@@ -87,13 +87,13 @@ def _ranks_of_chances(frames: list[Frame]) -> list[int]:
     return known[-1].ranks.tolist() if known else []
 
 
-def _worst(parts: Any, gap: float, y: Any) -> list[dict[str, Any]]:
-    """Those that add most to the gap, with their places in the data."""
+def _worst(parts: Any, gap: float, y: Any, intercept: bool = False) -> list[dict[str, Any]]:
+    """Those that add most to the gap, with their places in the data; the last may be constant."""
     parts = np.nan_to_num(np.asarray(parts, dtype=np.float64), posinf=np.inf)
     order = np.argsort(-parts, kind="stable")[:_WORST]
     return [
         {
-            "index": int(k),
+            "index": "intercept" if intercept and k == len(parts) - 1 else int(k),
             "part": _number(parts[k]),
             "share": _number(parts[k] / gap) if 0.0 < gap < math.inf else None,
             "target": None if y is None else _rounded(y[k]),

@@ -40,7 +40,7 @@ function logTicks(low, high, count) {
 
 /** A scale from [low, high] to pixels [from, to], with its ticks. */
 function makeScale(low, high, from, to, log, count) {
-  if (!(high > low)) [low, high] = log ? [low / 3, high * 3] : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
+  if (!(high > low)) [low, high] = log ? [low / 3, high * 3] : [low, low + (Math.abs(low) || 1)];
   const shape = log ? Math.log10 : (v) => v;
   const [a, b] = [shape(low), shape(high)];
   const place = (value) => from + ((shape(value) - a) / (b - a)) * (to - from);

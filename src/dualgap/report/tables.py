@@ -80,7 +80,8 @@ def _cell(text: str) -> str:
 def facts(runs: Mapping[str, Solution], problem: Problem | None) -> str:
     """Data and settings, as a list of terms."""
     listed = _of_problem(problem) if problem is not None else _of_parts(runs)
-    listed += [(f"Method of {name}", solution.method) for name, solution in runs.items()]
+    for name, solution in runs.items():
+        listed.append(("Method" if len(runs) == 1 else f"Method of {name}", solution.method))
     listed += [("Versions", versions())]
     items = "\n".join(
         f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>" for term, text in listed
@@ -105,7 +106,7 @@ def _of_problem(problem: Problem) -> list[tuple[str, str]]:
         ("λ", f"{problem.lam:.8g}"),
         ("Intercept", intercept if problem.has_intercept else "none"),
         ("Sample weights", weights),
-        ("P(0)", f"{problem.scale:.8g}, the objective with all coefficients zero"),
+        ("P(0)", f"{problem.scale:.8g}, the objective of a model that ignores all features"),
     ]
 
 
@@ -116,7 +117,7 @@ def _of_parts(runs: Mapping[str, Solution]) -> list[tuple[str, str]]:
     scale = f"{proof.scale:.8g}" if math.isfinite(proof.scale) else "not known"
     return [
         ("Data", f"{len(proof.sample_parts):,} samples, {features:,} features"),
-        ("P(0)", f"{scale}, the objective with all coefficients zero"),
+        ("P(0)", f"{scale}, the objective of a model that ignores all features"),
     ]
 
 

@@ -39,8 +39,8 @@ def _bound(solution: Solution) -> list[str]:
     return [
         f"The objective of this model is {proof.primal:.{digits}g}. No coefficients whatsoever "
         f"have an objective below {proof.dual:.{digits}g}. The difference, the duality gap, bounds "
-        f"what could still be gained: {proof.gap:.2g}, where the model with all coefficients zero "
-        f"has an objective of P(0) = {proof.scale:.4g}.",
+        f"what could still be gained: {proof.gap:.2g}, where a model that ignores all features has "
+        f"an objective of P(0) = {proof.scale:.4g}.",
         "This is a proof and not an estimate: it was computed from the data for exactly these "
         "coefficients, includes a bound on its own rounding errors, and holds however the "
         "coefficients were found.",
@@ -66,6 +66,8 @@ def _target(solution: Solution) -> str:
     proof, history = solution.certificate, solution.history
     spent = f"{solution.passes:.3g} passes over the data and {history.seconds[-1]:.3g} seconds"
     asked = f"The target was a gap of {solution.target:.1e}{_tol(solution)}. "
+    if solution.target == 0.0:
+        asked = "The target was a gap of zero. "
     if solution.converged:
         return asked + f"It was reached after {spent}."
     words = f"{asked}It was not reached in {spent}. {solution.status} "
