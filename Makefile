@@ -11,7 +11,7 @@ demo: $(READY)
 
 # The report page is tried in a real browser: Debian's, installed here if root may do that.
 browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
 	chromium fonts-dejavu-core >/dev/null; } || \

@@ -9,8 +9,7 @@ from report_runs import made
 
 import dualgap as dg
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here: `make browser`, as root, installs Debian's"
 )

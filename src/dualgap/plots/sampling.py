@@ -111,7 +111,7 @@ class SamplingDisplay:
             return
         level = self.target / size
         ax.axhline(level, color="0.4", linestyle=":", linewidth=1.2, label="target / number")
-        ax.set_ylim(_BELOW * min(level, highest), 2.0 * highest)
+        ax.set_ylim(_BELOW * min(level, highest), 2.0 * max(level, highest))
 
 
 def _draw(ax: Any, spread: Spread, colour: Any, label: str) -> None:

@@ -98,7 +98,7 @@ function showSampling() {
   parts.show({
     curves: frame === last ? [own] : [end, own], xLog: true, yLog: true, say,
     xLabel: `${kind} by rank (1 = largest)`, yLabel: `part of the gap of each ${noun}`,
-    xRange: [1, spread.size], yRange: [Math.min(level || top, top) * 1e-3, top * 1.5],
+    xRange: [1, spread.size], yRange: [Math.min(level || top, top || level) * 1e-3, Math.max(top, level) * 1.5],
     marks: level > 0 ? [{ y: level, text: "equal share of the target" }] : [],
     empty: "No part is larger than 0",
   });
