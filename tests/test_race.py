@@ -121,7 +121,8 @@ def test_who_runs_out_of_time_bounds_a_ratio_from_above():
     assert (row.alone, row.at_least, row.ratio) == (True, 5.0, 0.4)
     assert (table.of_peer(row), table.factor(row.ratio, row.alone)) == ("> 5.00 nobody", "< 0.40")
     assert "1 tasks: median ratio 0.40" in table.summary([row])
-    nothing = table.row("task", {**alone, "solvers": {"dualgap": entry(), "late": late}}, 1e-4)
+    solvers = {"dualgap": entry(), "late": late, "reference": entry((99.0, 1.0))}
+    nothing = table.row("task", {**alone, "solvers": solvers}, 1e-4)
     assert "which nobody solved in time" in table.summary([row, nothing])
 
 
