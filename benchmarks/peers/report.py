@@ -9,13 +9,12 @@ from __future__ import annotations
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 from benchmarks.peers import judge, results, table
 from benchmarks.peers.plot import plot
-from benchmarks.peers.table import Row
+from benchmarks.peers.table import Row, factor
 from benchmarks.peers.why import REASONS
 
 PAGE = Path("docs/benchmarks.md")
@@ -72,10 +71,10 @@ def markdown(found: dict[str, Any], names: list[str]) -> str:
     for name in names:
         loose, tight = (table.row(name, found["tasks"][name], level) for level in table.SHOWN)
         cells = [f"{name}{' *' if loose.mixed else ''}", table.cell(loose.ours)]
-        cells += [f"{table.cell(loose.best)} {loose.peer}", factor(loose.ratio)]
+        cells += [table.of_peer(loose), factor(loose.ratio, loose.alone)]
         cells += [table.cell(tight.ours), table.cell(tight.proven)]
-        cells += [f"{table.cell(tight.best)} {tight.peer}", factor(tight.ratio)]
-        lines.append(f"| {' | '.join([*cells, factor(tight.proven_ratio)])} |")
+        cells += [table.of_peer(tight), factor(tight.ratio, tight.alone)]
+        lines.append(f"| {' | '.join([*cells, factor(tight.proven_ratio, tight.alone)])} |")
     if any(table.row(name, found["tasks"][name], 1e-4).mixed for name in names):
         lines.append("\n\\* ours and the peers' seconds are of different runs")
     return "\n".join(lines)
@@ -87,7 +86,7 @@ def every_level(found: dict[str, Any]) -> str:
     lines = [f"| task | who | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
     for name, task in found["tasks"].items():
         rows = [table.row(name, task, level) for level in judge.LEVELS]
-        best = [f"{table.cell(r.best)} {r.peer}" for r in rows]
+        best = [table.of_peer(r) for r in rows]
         for who, cells in (
             ("ours", [table.cell(r.ours) for r in rows]),
             ("ours, proven", [table.cell(r.proven) for r in rows]),
@@ -98,7 +97,7 @@ def every_level(found: dict[str, Any]) -> str:
 
 
 def short(found: dict[str, Any]) -> str:
-    """The main tasks to 1e-6 as a few lines, one for each kind of problem."""
+    """The main tasks that a peer solved to 1e-6, as a line for each kind of problem."""
     main = [name for name, task in found["tasks"].items() if task["main"]]
     every = table.rows(found, 1e-6, main)
     lines = [
@@ -106,24 +105,23 @@ def short(found: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for kind, title in KINDS.items():
-        rows = [r for r in every if r.task.startswith(f"{kind}:") and not np.isnan(r.ratio)]
+        rows = [r for r in every if r.task.startswith(f"{kind}:") and not r.alone]
         if rows:
             ratios = [r.ratio for r in rows]
-            middle = factor(np.median(ratios)), factor(max(ratios))
-            proven = factor(np.median([r.proven_ratio for r in rows]))
+            middle = factor(median(ratios)), factor(max(ratios))
+            proven = factor(median([r.proven_ratio for r in rows]))
             lines.append(f"| {' | '.join([title, str(len(rows)), *middle, proven])} |")
     return "\n".join(lines)
 
 
-def factor(ratio: float) -> str:
-    if np.isnan(ratio):
-        return "no peer arrived"
-    return f"{ratio:.2f}" if np.isfinite(ratio) else "did not arrive"
-
-
 def faster(found: dict[str, Any]) -> str:
     """Every task and level with a ratio above 1."""
-    behind = [r for level in table.SHOWN for r in table.rows(found, level) if r.ratio > 1.0]
+    behind = [
+        r
+        for level in table.SHOWN
+        for r in table.rows(found, level)
+        if r.ratio > 1.0 and not r.alone
+    ]
     if not behind:
         return "Nowhere."
     lines = ["| task | level | by | factor | why |", "|---|---|---|---|---|"]

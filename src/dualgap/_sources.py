@@ -26,8 +26,11 @@ APART = frozenset(
         "path.py",
         "plots",
         "progress.py",
+        "recording.py",
+        "report",
         "solution.py",
         "solve.py",
+        "spelling.py",
     }
 )
 
