@@ -31,5 +31,5 @@ _, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrain
 for axes, x in zip(panels, ("epoch", "vector_operations")):
     ConvergenceDisplay(runs).plot(x, ax=axes)
 panels[1].set_ylabel("")
-panels[1].get_legend().remove()
+panels[0].get_legend().remove()
 plt.show()
