@@ -20,6 +20,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "distributed":
         return importlib.import_module("dualgap.distributed")
+    if name in ("load_model", "save_model"):
+        return getattr(importlib.import_module("dualgap.model_file"), name)
     estimators = importlib.import_module("dualgap.estimators")
     return estimators if name == "estimators" else getattr(estimators, name)
 
@@ -55,11 +57,13 @@ __all__ = [
     "enet_path",
     "estimators",
     "lasso_path",
+    "load_model",
     "logistic_path",
     "losses",
     "methods",
     "penalties",
     "samplings",
+    "save_model",
     "solve",
     "steps",
     "theory",

@@ -58,7 +58,7 @@ def _compact(rows: Parsed) -> Parsed:
 
 
 @contextmanager
-def unpacked(raw: Any, path: Path) -> Iterator[Any]:
+def unpacked(raw: Any, path: Path, kind: str = "LIBSVM") -> Iterator[Any]:
     """What an open file holds; faults that are found with it name the file."""
     try:
         unpack = _OPEN.get(path.suffix)
@@ -72,12 +72,12 @@ def unpacked(raw: Any, path: Path) -> Iterator[Any]:
     except LineError as error:
         raise DatasetDamagedError(f"{os.fspath(path)}, {error}") from error
     except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise damaged(path, str(error)) from error
+        raise damaged(path, str(error), kind) from error
     except OSError as error:
         # With a number, the system refused to read; without, bz2 or gzip finds fault with the file.
         if error.errno is not None:
             raise
-        raise damaged(path, str(error)) from error
+        raise damaged(path, str(error), kind) from error
 
 
 def check_shape(path: Path, X: Any, entry: Entry) -> None:
@@ -100,5 +100,5 @@ def labels(y: Any) -> Any:
     return np.where(y == values[1], 1.0, -1.0) if len(values) == 2 else y
 
 
-def damaged(path: Path, why: str) -> DatasetDamagedError:
-    return DatasetDamagedError(f"{os.fspath(path)} is damaged or not in LIBSVM format ({why})")
+def damaged(path: Path, why: str, kind: str = "LIBSVM") -> DatasetDamagedError:
+    return DatasetDamagedError(f"{os.fspath(path)} is damaged or not in {kind} format ({why})")
