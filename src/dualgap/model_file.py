@@ -129,7 +129,7 @@ def _write_npz(path: Path, tree: dict[str, Any]) -> None:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as archive:
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
         if _HEADER not in archive.files:
             raise ModelFileError(f"{path} is an archive, but not a model of dualgap")
         tree = _checked(path, json.loads(archive[_HEADER].tobytes()))

@@ -113,7 +113,7 @@ def compare(
                       "refused": refused})  # fmt: skip
     else:
         show.words(title, "bold")
-        _people(runs, refused)
+        _people(runs, refused, problem.intercept is True)
     if runs and plot is not None:
         _draw(runs, plot, x, title)
     if runs and html is not None:
@@ -170,7 +170,7 @@ def _machine(run: Solution) -> dict[str, Any]:
     }
 
 
-def _people(runs: dict[str, Solution], refused: dict[str, str]) -> None:
+def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: bool) -> None:
     rows = sorted(
         runs.items(),
         key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
@@ -191,6 +191,8 @@ def _people(runs: dict[str, Solution], refused: dict[str, str]) -> None:
     )
     for name, why in refused.items():
         show.words(f"{name} cannot solve this problem: {why}", "yellow")
+    if refused and with_intercept:
+        show.words("More methods take part with --intercept no, or penalised.", "dim")
 
 
 def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:

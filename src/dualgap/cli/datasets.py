@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +12,7 @@ from dualgap.cli import options, show
 from dualgap.cli.command import careful
 from dualgap.datasets import small
 from dualgap.datasets.files import VARIABLE, cache_folder, data_folder
-from dualgap.datasets.registry import ENTRIES
+from dualgap.datasets.registry import ENTRIES, Entry, stem
 
 app = typer.Typer(
     help="Data sets by name: those of the papers, and small ones.", no_args_is_help=True
@@ -25,21 +26,26 @@ def list_(json: options.Json = False) -> None:
 
       dualgap datasets list
     """
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for entry in ENTRIES.values():
         found = datasets.locate(entry.name)
-        where = str(found) if found else "to be downloaded" if entry.files else "nowhere"
-        rows.append((entry.name, entry.n, entry.d, entry.task, where))
-    rows += [(name, *set_, "in scikit-learn") for name, set_ in small.NAMES.items()]
-    heads = ("name", "rows", "features", "target", "where")
+        note = None if found is None else entry.notes.get(stem(found.name))
+        rows.append((entry.name, entry.n, entry.d, entry.task, _where(entry, found), found, note))
+    rows += [(name, *kind, "scikit-learn", None, None) for name, kind in small.NAMES.items()]
     if json:
+        heads = ("name", "rows", "features", "target", "where", "file", "differs")
         show.as_json({"datasets": [dict(zip(heads, row)) for row in rows]})
         return
     show.columns(
         ("name", "target", "where", "rows", "features"),
-        [(name, task, where, f"{n:,}", f"{d:,}") for name, n, d, task, where in rows],
+        [
+            (name, task, f"{where} *" if note else where, f"{n:,}", f"{d:,}")
+            for name, n, d, task, where, _, note in rows
+        ],
         left=3,
     )
+    if any(note for *_, note in rows):
+        show.words("* a near relative of the set; datasets get says how it differs.", "dim")
     folder = data_folder()
     show.words(
         f"Any other file in LIBSVM format in {folder} ({VARIABLE}) has its name, too."
@@ -47,6 +53,12 @@ def list_(json: options.Json = False) -> None:
         else f"{VARIABLE} may name a folder with more files in LIBSVM format.",
         "dim",
     )
+
+
+def _where(entry: Entry, found: Path | None) -> str:
+    if found is None:
+        return "on the web" if entry.files else "not to be had"
+    return f"cache: {found.name}" if found.parent == cache_folder() else found.name
 
 
 def get(

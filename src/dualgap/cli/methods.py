@@ -44,7 +44,7 @@ def methods(
     table.add_column(overflow="fold")
     for key, method in chosen.items():
         words = Text(f"{method.about}. ")
-        words.append(f"For {method.when}" if method.when else "", style="cyan")
+        words.append(f"When: {method.when}", style="cyan")
         words.append(f". {method.paper}", style="dim")
         table.add_row(key, words)
     Console().print(table, highlight=False)

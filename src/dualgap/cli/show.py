@@ -98,13 +98,22 @@ def shape_of(X: Any) -> str:
 def described(problem: Problem) -> str:
     """Loss, penalty and λ."""
     kinds = {True: "intercept", False: "no intercept", "penalised": "penalised intercept"}
-    loss, penalty = repr(problem.loss), repr(problem.feature_penalty)
-    if len(penalty) > 80:
-        penalty = type(problem.feature_penalty).__name__
     return (
-        f"{loss.removesuffix('()')} loss, {penalty.removesuffix('()')} penalty, "
+        f"{_short(problem.loss)} loss, {_short(problem.feature_penalty)} penalty, "
         f"λ = {problem.lam:.6g}, {kinds[problem.intercept]}"
     )
+
+
+def _short(thing: Any) -> str:
+    """The name of a loss or penalty, with the parameters that are not the usual ones."""
+    usual = getattr(thing, "_field_defaults", {})
+    parts = [
+        f"{name}={_short(part) if isinstance(part, tuple) else part}"
+        for name, part in zip(thing._fields, thing)
+        if np.ndim(part) == 0 and (isinstance(part, tuple) or part != usual.get(name))
+    ]
+    name = type(thing).__name__
+    return f"{name}({', '.join(parts)})" if parts else name
 
 
 def label(value: Any) -> str:

@@ -22,7 +22,7 @@ _LONGEST = 100  # characters
 
 def strength(expression: str, problem: Problem) -> float:
     """The value of an expression for a problem, whose own λ does not matter."""
-    names = {"n": lambda: float(problem.n), "max": lambda: lambda_max(problem)}
+    names = {"n": lambda: float(problem.n), "max": lambda: _highest(problem)}
     wrong = f"--lam must be a number, or made of n and max as in 1/n or 0.1*max, not {expression!r}"
     if len(expression) > _LONGEST:
         raise ValueError(wrong)
@@ -49,3 +49,11 @@ def strength(expression: str, problem: Problem) -> float:
     if isinstance(found, complex) or not 0.0 < found < float("inf"):
         raise ValueError(f"--lam {expression} is {found}, where λ must be positive")
     return float(found)
+
+
+def _highest(problem: Problem) -> float:
+    try:
+        return lambda_max(problem)
+    except ValueError as error:
+        why = str(error).removesuffix(": choose the grid yourself")
+        raise ValueError(f"max in --lam: {why}; give a number, or 1/n") from None

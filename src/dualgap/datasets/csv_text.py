@@ -24,9 +24,11 @@ def read_csv(path: Path, wanted: Wanted) -> Columns:
     """A table of text, plain or packed; , ; or tabs between columns."""
     try:
         with open(path, "rb") as raw, unpacked(raw, path, "CSV") as file:
-            return _read_text(path, io.TextIOWrapper(file, "utf-8-sig", newline=""), wanted)
-    except UnicodeDecodeError:
-        raise DatasetDamagedError(f"{path} is no text in UTF-8") from None
+            text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+            try:
+                return _read_text(path, text, wanted)
+            finally:
+                text.detach()  # the file is closed by whoever has opened it
     except csv.Error as error:
         raise DatasetDamagedError(f"{path} is not in CSV format ({error})") from None
 

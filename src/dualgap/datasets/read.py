@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap.datasets.errors import DatasetDamagedError
+from dualgap.datasets.errors import ColumnError, DatasetDamagedError
 from dualgap.datasets.lines import LineError, Parsed, blocks, parsed
 from dualgap.datasets.registry import Entry
 
@@ -67,7 +67,7 @@ def unpacked(raw: Any, path: Path, kind: str = "LIBSVM") -> Iterator[Any]:
         else:
             with unpack(raw, "rb") as file:
                 yield file
-    except DatasetDamagedError:
+    except (DatasetDamagedError, ColumnError):
         raise
     except LineError as error:
         raise DatasetDamagedError(f"{os.fspath(path)}, {error}") from error

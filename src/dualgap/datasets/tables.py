@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dualgap._validate import unknown
+from dualgap.datasets.errors import ColumnError
 
 
 class Wanted(NamedTuple):
@@ -49,16 +50,16 @@ def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
     """Who is who among columns of these names."""
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise ValueError(f"{path} has two columns of the name {twice!r}")
+        raise ColumnError(f"{path} has two columns of the name {twice!r}")
     if wanted.target is None and wanted.target_needed:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise ValueError(f"say which column of {path} is the target: --target NAME, of {shown}")
+        raise ColumnError(f"say which column of {path} is the target: --target NAME, of {shown}")
 
     def place(name: str | None, needed: bool = True) -> int | None:
         if name is None or (name not in names and not needed):
             return None
         if name not in names:
-            raise ValueError(f"{path}: {unknown('the column', name, names)}")
+            raise ColumnError(f"{path}: {unknown('the column', name, names)}")
         return names.index(name)
 
     target = place(wanted.target, wanted.target_needed)
@@ -70,5 +71,5 @@ def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
         else [k for k in map(place, wanted.features) if k is not None]
     )
     if not features:
-        raise ValueError(f"{path} has no column that is left for features")
+        raise ColumnError(f"{path} has no column that is left for features")
     return Roles(names, features, target, weights)
