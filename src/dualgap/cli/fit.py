@@ -88,13 +88,13 @@ def fit(
     )  # fmt: skip
     table = asked.table()
     problem, labels = asked.problem(table, lam)
-    if loss is None:
-        say("{} loss, since {}".format(*usual_loss(table.y)))
     solution = solve(
         problem, method, sampling, tol, max_epochs, max_seconds, seed,
         progress=Console(stderr=True).is_terminal,
         n_threads=threads, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
     )  # fmt: skip
+    if loss is None:
+        say("{} loss, since {}".format(*usual_loss(table.y)))
     settings = {"data": data, "target_column": target, "tol": tol, "seed": seed}
     if where is not None:
         save_model(

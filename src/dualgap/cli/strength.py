@@ -33,6 +33,8 @@ def strength(expression: str, problem: Problem) -> float:
 
     def value(node: Any) -> float:
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            if isinstance(node.value, bool):
+                raise ValueError(wrong)
             return float(node.value)
         if isinstance(node, ast.Name) and node.id in names:
             return names[node.id]()
