@@ -100,6 +100,8 @@ def compare(
     )  # fmt: skip
     if plot is not None:
         import matplotlib  # noqa: F401 - better now than after the race
+    if html is not None:
+        from dualgap import report
     table = asked.table()
     problem, _ = asked.problem(table, lam)
     runs, refused = _race(
@@ -117,8 +119,6 @@ def compare(
     if runs and plot is not None:
         _draw(runs, plot, x, title)
     if runs and html is not None:
-        from dualgap import report
-
         command = shlex.join(["dualgap", *sys.argv[1:]])
         report.write(html, runs, problem=problem, title=title, command=command)
         say(f"wrote {html}")

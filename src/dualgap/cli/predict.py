@@ -106,6 +106,8 @@ def _summary(model: Model, y: Any, named: dict[str, Any], output: Path | None) -
     words = [f"{len(predicted):,} predictions" + (f" in {output}" if output else "")]
     if "proven" in named:
         words.append(f"{np.count_nonzero(named['proven']):,} are proven")
+    if any(name.startswith("radius") and np.isinf(named[name]).all() for name in named):
+        words.append("the penalty is not strongly convex, so that nothing bounds decision values")
     if y is not None and model.classes is not None:
         known = set(map(show.label, model.classes))
         if known.issuperset(map(show.label, np.unique(y))):

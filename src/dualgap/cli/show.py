@@ -83,7 +83,7 @@ def proof_in_words(certificate: Any, tol: float) -> str:
     end = f"as asked for ({tol:.1e})" if reached else f"more than asked for ({tol:.1e})"
     return (
         f"Proven: no model of this kind has an objective below {dual:.{digits}g}, and this one has "
-        f"{primal:.{digits}g}, so it is at most {certificate.gap:.1e} from the best. That is "
+        f"{primal:.{digits}g}, so it is at most {certificate.gap:.2g} from the best. That is "
         f"{certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
     )
 
