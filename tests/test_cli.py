@@ -492,21 +492,16 @@ def test_the_program_runs_and_ends_quietly_in_a_pipe():
     assert done.stderr == ""
 
 
-def test_ctrl_c_saves_the_best_model(folder, tmp_path):
+def test_ctrl_c_saves_the_best_model(tmp_path):
     """With a real terminal, which shows progress, and a real signal."""
     pty = pytest.importorskip("pty")
-    where = tmp_path / "model.json"
-    endless = ("--method", "cd-permutation", "--tol", "0", "--max-epochs", "100000000")
-    command = [
-        *PROGRAM,
-        "fit",
-        str(folder / "train.svm"),
-        "--loss",
-        "logistic",
-        "--intercept",
-        "no",
-    ]
-    command += ["--lam", "1e-9", *endless, "-o", str(where)]
+    # Labels without a reason and a tiny λ: nothing that ends by itself in minutes.
+    noise = sp.csr_matrix(np.round(rng.standard_normal((2000, 20)), 3))
+    labels = rng.choice([-1, 1], 2000)
+    data, where = tmp_path / "noise.svm", tmp_path / "model.json"
+    dump_svmlight_file(noise, labels, str(data), zero_based=False)
+    command = [*PROGRAM, "fit", str(data), "-o", str(where), "--loss", "hinge", "--lam", "1e-8"]
+    command += ["--intercept", "no", "--method", "sdca", "--tol", "0", "--max-epochs", "100000000"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         command, stderr=theirs, stdout=subprocess.PIPE, env=environment(), text=True
@@ -523,6 +518,6 @@ def test_ctrl_c_saves_the_best_model(folder, tmp_path):
     assert "Interrupted: this is the best certified model so far." in out
     assert re.search(r"gap \d\.\de[-+]\d\d of 1\.0e-300", seen)
     model = dg.load_model(where)
-    proof = dg.certify(dg.Problem(X, LABELS, "logistic", lam=1e-9), model.coef)
+    proof = dg.certify(dg.Problem(noise, labels, "hinge", lam=1e-8), model.coef)
     assert model.certificate.primal == pytest.approx(proof.primal)
     assert np.any(model.coef)

@@ -15,7 +15,9 @@ from dualgap.datasets.files import VARIABLE, cache_folder, data_folder
 from dualgap.datasets.registry import ENTRIES, Entry, stem
 
 app = typer.Typer(
-    help="Data sets by name: those of the papers, and small ones.", no_args_is_help=True
+    help="Data sets by name: those of the papers, and small ones.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
 )
 
 
