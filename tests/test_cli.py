@@ -255,7 +255,11 @@ def test_compare_races_methods(folder, tmp_path):
     assert re.search(r"cd-permutation converged \d\.\de-\d\d", words)
     assert "adasdca+ cannot solve this problem: the Hinge loss is not smooth" in words
     assert (tmp_path / "race.png").stat().st_size > 5_000
-    found = json.loads(run("compare", *given, "--json").stdout)
+    done = run("compare", *given, "--json", "--html", tmp_path / "race.html")
+    found = json.loads(done.stdout)
+    page = (tmp_path / "race.html").read_text()
+    assert "cd-permutation" in page
+    assert "dualgap" in page
     assert set(found["runs"]) == {"auto", "cd-permutation"}
     assert set(found["refused"]) == {"adasdca+"}
     assert found["runs"]["auto"]["history"]["gap"][-1] >= 0.0
@@ -268,7 +272,9 @@ def test_compare_races_methods(folder, tmp_path):
 
 def test_path_goes_down_from_lambda_max(folder, tmp_path):
     given = (folder / "amount.svm", "--intercept", "no")
-    done = run("path", *given, "--grid", "4", "-o", tmp_path / "path.csv")
+    drawn = ("--plot", tmp_path / "path.png")
+    done = run("path", *given, "--grid", "4", "-o", tmp_path / "path.csv", *drawn)
+    assert (tmp_path / "path.png").stat().st_size > 5_000
     assert done.exit_code == 0, done.output
     rows = table_of((tmp_path / "path.csv").read_text())
     problem = dg.Problem(X, NUMBERS, "squared", "l1")

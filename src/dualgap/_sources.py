@@ -32,8 +32,11 @@ APART = frozenset(
         "plots",
         "progress.py",
         "proven_predictions.py",
+        "recording.py",
+        "report",
         "solution.py",
         "solve.py",
+        "spelling.py",
     }
 )
 

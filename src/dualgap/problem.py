@@ -40,6 +40,9 @@ BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", 
 
 
 _OF_DATA = (
+    "_along",
+    "_across",
+    "total_square",
     "rows",
     "stored_rows",
     "columns",
@@ -145,9 +148,9 @@ class Problem(DesignMatrix):
         return per_class(penalty, self.width)
 
     def _refuse_tiny_lam(self) -> None:
-        if self.largest**2 / self.lam > LARGEST**2:
+        if self.size**2 / self.lam > LARGEST**2:
             raise ValueError(
-                f"lam is so small for data of size {self.largest:.1e} that ratios overflow"
+                f"lam is so small for data of size {self.size:.1e} that ratios overflow"
             )
 
     def with_lam(self, lam: float) -> Problem:
@@ -178,8 +181,7 @@ class Problem(DesignMatrix):
         other.X = storage.select(self.stored_rows, places)
         other.n = len(places)
         other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
-        other.row_squares = self.row_squares[places]
-        other._row_counts, other._column_counts = None, self.column_counts
+        other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
         return other
 
     def sampled(self, places: Any) -> Problem:

@@ -70,7 +70,8 @@ def compare(
     html: Annotated[
         Path | None,
         typer.Option(
-            help="Write a page with interactive curves here, in one file.",
+            help="Write a page with interactive curves here, in one file. Each method then runs "
+            "once more, untimed, to be watched.",
             rich_help_panel="Output",
         ),
     ] = None,
@@ -102,12 +103,14 @@ def compare(
         import matplotlib  # noqa: F401 - better now than after the race
     if html is not None:
         from dualgap import report
+        from dualgap.recording import Recording
     table = asked.table()
     problem, _ = asked.problem(table, lam)
-    runs, refused = _race(
-        problem, _named(methods, problem), tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
-        random_state=seed, n_threads=threads,
-    )  # fmt: skip
+    limits = {
+        "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
+        "n_threads": threads,
+    }  # fmt: skip
+    runs, refused = _race(problem, _named(methods, problem), **limits)
     title = f"{table.name}: {show.described(problem)}"
     if json:
         show.as_json({"data": table.name, "problem": show.described(problem), "tol": tol,
@@ -120,7 +123,10 @@ def compare(
         _draw(runs, plot, x, title)
     if runs and html is not None:
         command = shlex.join(["dualgap", *sys.argv[1:]])
-        report.write(html, runs, problem=problem, title=title, command=command)
+        watched = {name: Recording() for name in runs}
+        for name, recording in watched.items():
+            solve(problem, name, callback=recording, **limits)
+        report.write(html, runs, problem, title, command, watched)
         say(f"wrote {html}")
     if any(run.status is Status.INTERRUPTED for run in runs.values()):
         raise typer.Exit(INTERRUPTED)

@@ -65,6 +65,12 @@ def path(
     max_epochs: options.MaxEpochs = 10_000,
     seed: options.Seed = 0,
     threads: options.Threads = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the coefficients here, as .png, .svg or .pdf.", rich_help_panel="Output"
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -98,6 +104,8 @@ def path(
         loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
         penalty, l1_ratio, low, high, intercept,
     )  # fmt: skip
+    if plot is not None:
+        import matplotlib  # noqa: F401 - better now than after the runs
     table = asked.table()
     problem, _ = asked.problem(table)
     along = _along(problem, lams, grid, eps)
@@ -119,6 +127,8 @@ def path(
         _people(rows)
     if output is not None:
         _write(output, rows, whole)
+    if plot is not None:
+        _draw(plot, along[: len(found)], found, table.features)
     if len(found) < len(along) or any(s.status is Status.INTERRUPTED for s in found):
         raise typer.Exit(INTERRUPTED)
     if not all(solution.converged for solution in found):
@@ -180,6 +190,17 @@ def _people(rows: list[dict[str, Any]]) -> None:
         ],
         left=0,
     )  # fmt: skip
+
+
+def _draw(path: Path, lams: list[float], found: list[Solution], features: Any) -> None:
+    from matplotlib import use
+
+    use("Agg")
+    from dualgap.plots import PathDisplay
+
+    names = features if found[0].coef.ndim == 1 else None
+    PathDisplay.from_solutions(lams, found, feature_names=names).figure_.savefig(path)
+    say(f"wrote {path}")
 
 
 def _write(path: Path, rows: list[dict[str, Any]], whole: dict[str, Any]) -> None:
