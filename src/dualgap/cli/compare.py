@@ -106,7 +106,7 @@ def compare(
         from dualgap.recording import Recording
     table = asked.table()
     problem, _ = asked.problem(table, lam)
-    limits = {
+    limits: dict[str, Any] = {
         "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
         "n_threads": threads,
     }  # fmt: skip
