@@ -21,6 +21,8 @@ def __getattr__(name: str) -> Any:
 
     if name in ("distributed", "plots", "report"):
         return importlib.import_module(f"dualgap.{name}")
+    if name in ("load_model", "save_model"):
+        return getattr(importlib.import_module("dualgap.model_file"), name)
     estimators = importlib.import_module("dualgap.estimators")
     return estimators if name == "estimators" else getattr(estimators, name)
 
@@ -57,6 +59,7 @@ __all__ = [
     "enet_path",
     "estimators",
     "lasso_path",
+    "load_model",
     "logistic_path",
     "losses",
     "methods",
@@ -64,6 +67,7 @@ __all__ = [
     "plots",
     "report",
     "samplings",
+    "save_model",
     "solve",
     "steps",
     "theory",

@@ -23,6 +23,8 @@ from dualgap.problem import Problem
 
 # A proof is sharp if rounding errors account for no more than this part of its gap.
 _SHARE = 1e-3
+# Entries of X from which a pass that only makes bounds sharper is worth saving.
+_LARGE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,7 @@ def prove(
         nothing = not pair.a.any()
         if nothing and best and best.certificate.gap <= best.certificate.primal - problem.least:
             continue
-        if enough > 0.0:
+        if enough > 0.0 and problem.entries >= _LARGE:
             best = _better(best, _evaluate(problem, pair, ROUGH))
             if best.reach <= enough:
                 break

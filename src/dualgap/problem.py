@@ -127,7 +127,8 @@ class Problem(DesignMatrix):
         self.loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
-        self.penalty = self._place_by_place(check_penalty(penalty, self.p))
+        self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
+        self.penalty = self._place_by_place(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
         self._refuse_tiny_lam()
