@@ -91,16 +91,36 @@ def test_weights_equal_repetition():
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-4)
 
 
-@pytest.mark.parametrize(("scheme", "loss"), [("disdca", "smoothed-hinge"), ("cocoa+", "squared")])
+@pytest.mark.parametrize(
+    ("scheme", "loss"),
+    [
+        ("disdca", "hinge"),
+        ("cocoa+", "squared"),
+        *(
+            pytest.param(scheme, loss, marks=pytest.mark.cluster)
+            for scheme, loss in (
+                ("cocoa+", "hinge"),
+                ("cocoa+", "logistic"),
+                ("cocoa+", "quantile"),
+                ("cocoa+", "epsilon-insensitive"),
+                ("disdca", "quantile"),
+                ("quartz", "smoothed-hinge"),
+                ("quartz", "squared"),
+            )
+        ),
+    ],
+)
 def test_an_intercept_without_a_penalty(scheme, loss):
     X, y = sparse_data()
-    y = np.where(y > -0.3, 1.0, -1.0) if loss == "smoothed-hinge" else y + 5.0
+    labels = loss in ("hinge", "smoothed-hinge", "logistic")
+    y = np.where(y > -0.3, 1.0, -1.0) if labels else y + 5.0
     parts = Partitioned(blocks(X, y, 4), loss, "l2", 0.05, intercept=True)
     solution = solve(parts, 2, scheme, work=WORK[scheme], tol=1e-4)
     one = dg.Problem(X, y, loss, "l2", 0.05, intercept=True)
     best = dg.solve(one, "newton", tol=1e-9)
     own = solution.certificate
     assert solution.converged
+    assert solution.n_iter < 200  # as many as without an intercept, or half as many again
     assert own.gap <= 1e-4 * own.scale
     assert own.scale == pytest.approx(one.scale, rel=1e-2)
     assert own.dual <= best.certificate.primal

@@ -63,7 +63,6 @@ class Loop(Standing):
         self.doubts, self.doubtful = 0, np.inf
         self.primal, self.dual = np.inf, whole.least
         self.looked = False
-        self.solved = False  # whether an outer step is
         self.started = time.perf_counter()
         if saved is not None:
             self.number, self.best, self.u = saved.number, saved.best, saved.u
@@ -108,10 +107,11 @@ class Loop(Standing):
         self.progress.show(self.epochs, self.gap)
         if self.looked:
             self.looked = False
-            if self.solved or self.gap <= self.limits.target:
-                verdict = self._doubt()
-                if verdict is not None:
-                    return verdict
+            verdict = self._doubt() if self._is_promising() else None
+            if verdict is not None:
+                return verdict
+            if self.outer is not None:
+                self.outer.move(float(coefficients(self.inner, self.u)[-1]))
             if self.callback is not None and self.callback(self._snapshot()):
                 return Status.CALLBACK
             if self.idle >= _IDLE:
@@ -119,6 +119,12 @@ class Loop(Standing):
         if self.epochs >= self.limits.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self.seconds >= self.limits.max_seconds else None
+
+    def _is_promising(self) -> bool:
+        """Whether the gap, as far as it is known, is worth a proof."""
+        if self.outer is not None:
+            return self.outer.is_due
+        return self.gap <= self.limits.target
 
     def _doubt(self) -> Status | None:
         """Prove what was seen on the way, which rests on updated vectors; else go on from u as the
@@ -128,8 +134,7 @@ class Loop(Standing):
             return Status.CONVERGED
         if self.outer is not None:
             self.primal, self.dual = min(self.primal, proof.primal), max(self.dual, proof.dual)
-            self.outer.move(float(coefficients(self.inner, self.u)[-1]))
-            self.solved = False
+            self.outer.proven(proof.gap, self.limits.target)
             return None
         self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
         if self.doubts >= _DOUBTS:
@@ -187,7 +192,8 @@ class Loop(Standing):
         """Keep the best of both sides, as they were before the round."""
         self.looked, self.unseen = True, 0.0
         self.looks += len(points)
-        self.idle = 0 if self.moved or not self.number else self.idle + 1
+        still = self.outer is None or self.outer.still
+        self.idle = self.idle + 1 if still and self.number and not self.moved else 0
         self.moved = 0
         inner_primal, inner_dual = np.inf, -np.inf
         for w, own in zip(points, zip(*(answer.judgements for answer in answers))):
@@ -199,10 +205,8 @@ class Loop(Standing):
                 primal, dual = bounds(self.whole._replace(frame=self.inner), w, self.u, list(own))
                 inner_primal, inner_dual = min(inner_primal, primal), max(inner_dual, dual)
         if self.outer is not None:
-            at, inner_gap = float(points[-1][-1]), inner_primal - inner_dual
-            self.solved = self.outer.is_solved(
-                self.frame.lam, self.gap, self.limits.target, inner_gap, at
-            )
+            inner_gap, intercept = inner_primal - inner_dual, float(points[-1][-1])
+            self.outer.saw(self.frame.lam, inner_gap, intercept)
 
     def _count(self, answers: list[Answer]) -> None:
         visits = sum(answer.visits for answer in answers)

@@ -154,7 +154,7 @@ def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whol
     digest = options.checkpoint is not None
     facts = whole_of(frame, insisting(lambda: crew.run(begin, digest)))
     if frame.intercept is True:
-        facts = facts._replace(scale=insisting(lambda: _null_objective(crew, facts)))
+        facts = insisting(lambda: _with_null_model(crew, facts))
     return facts
 
 
@@ -178,8 +178,9 @@ def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
     return making, [each.n for each in surveys]
 
 
-def _null_objective(crew: Crew, facts: Whole) -> float:
-    """The objective of the best constant model (``null_model.py``), above what it cannot be."""
+def _with_null_model(crew: Crew, facts: Whole) -> Whole:
+    """With the best constant model (``null_model.py``): its objective, above what it cannot be,
+    and its intercept."""
 
     def pull(bs: Floats) -> Floats:
         return np.asarray(sum(crew.ask(pulls, bs)))
@@ -187,7 +188,8 @@ def _null_objective(crew: Crew, facts: Whole) -> float:
     stride = facts.target if facts.frame.loss.targets == "real" and facts.target else 1.0
     b = falling_root(pull, stride * 1e-3, 1e-9)
     losses = sum(crew.ask(constants, b))
-    return above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
+    scale = above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
+    return facts._replace(scale=scale, intercept=b / facts.frame.constant)
 
 
 def _fingerprint(model: Model, facts: Whole, scheme: Scheme, seed: int) -> str:
