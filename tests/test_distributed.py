@@ -1,5 +1,6 @@
 """Partitions, schemes and their certificate, by threads of one process."""
 
+import os
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from cluster_data import blocks, problem, reaches, sparse_data
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
+from dualgap.checkpoint import CheckpointWarning
 from dualgap.distributed import Partitioned, fit, solve
 from dualgap.distributed.block import Model, Shape, check_model
 from dualgap.distributed.held import falling_root
@@ -215,34 +217,70 @@ def stopping(after):
     return stop
 
 
-@pytest.mark.parametrize("scheme", ["cocoa+", "quartz"])
-def test_a_run_that_was_broken_off_goes_on(scheme, tmp_path):
-    one = problem()
-    how = {"scheme": scheme, "partitions": 4, "work": WORK[scheme], "tol": 1e-4}
+@pytest.mark.parametrize(
+    ("scheme", "loss"),
+    [("cocoa+", "hinge"), ("disdca", "smoothed-hinge"), ("quartz", "smoothed-hinge")],
+)
+def test_a_run_that_was_broken_off_goes_on_bit_for_bit(scheme, loss, tmp_path):
+    one = problem(loss)
+    how = {"scheme": scheme, "partitions": 4, "work": WORK[scheme], "tol": 1e-3}
     whole = solve(one, **how)
     kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 5}
     broken = solve(one, callback=stopping(8), **kept)
     resumed = solve(one, **kept)
     assert not broken.converged
-    assert np.array_equal(resumed.dual, whole.dual)
-    assert len(resumed.history) < len(whole.history)
-    assert not list(tmp_path.glob("*.part"))
+    same_run(resumed, whole)
+    looks = []
+    again = solve(one, callback=looks.append, **kept)  # it is finished
+    same_run(again, whole)
+    assert looks == []
+    assert sorted(os.listdir(tmp_path)) == ["run.checkpoint", "run.checkpoint.previous"]
 
 
-def test_a_damaged_checkpoint_costs_one_partition_only(tmp_path):
+def same_run(one, other):
+    np.testing.assert_array_equal(one.dual, other.dual)
+    np.testing.assert_array_equal(one.coef, other.coef)
+    for name in ("iterations", "primal", "dual", "gap", "work"):
+        np.testing.assert_array_equal(one.history[name], other.history[name], err_msg=name)
+    assert one.certificate.gap == other.certificate.gap
+    assert one.intercept == other.intercept
+
+
+def test_outer_steps_go_on_bit_for_bit(tmp_path):
+    X, y = sparse_data()
+    parts = Partitioned(blocks(X, y + 5.0, 3), "squared", "l2", 0.05, intercept=True)
+    how = {"work": 2, "tol": 1e-4}
+    kept = {**how, "checkpoint": tmp_path / "new" / "folder", "checkpoint_every": 3}
+    solve(parts, callback=stopping(7), **kept)
+    same_run(solve(parts, **kept), solve(parts, **how))
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path):
     one = problem()
-    how = {"partitions": 4, "work": 2, "tol": 1e-4, "checkpoint": tmp_path, "checkpoint_every": 1}
-    first = solve(one, **how)
-    (tmp_path / "partition-00002.npz").write_bytes(b"PK torn")
-    second = solve(one, **how)
-    agrees(one, second, 1e-4)
-    assert len(second.history) < len(first.history)
+    how = {"partitions": 4, "work": 2, "tol": 1e-4}
+    kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 1}
+    solve(one, callback=stopping(8), **kept)
+    file = tmp_path / "run.checkpoint"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.warns(CheckpointWarning, match="damaged.*going on from the one before"):
+        again = solve(one, **kept)
+    same_run(again, solve(one, **how))
 
 
 def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
-    solve(problem(), partitions=4, work=2, checkpoint=tmp_path, checkpoint_every=1)
-    with pytest.raises(ValueError, match="belongs to another problem"):
-        solve(problem(lam=0.02), partitions=4, work=2, checkpoint=tmp_path)
+    how = {"partitions": 4, "work": 2, "checkpoint": tmp_path}
+    solve(problem(), **how)
+    for words, other, change in (
+        ("lam was 0.01 and is 0.02", problem(lam=0.02), {}),
+        ("the number of partitions was 4 and is 3", problem(), {"partitions": 3}),
+        ("the data was different", problem(n=239), {}),
+        ("the scheme was cocoa. and is disdca", problem(), {"scheme": "disdca"}),
+        ("random_state was 0 and is 1", problem(), {"random_state": 1}),
+    ):
+        with pytest.raises(ValueError, match=f"checkpoint of another run: .*{words}"):
+            solve(other, **{**how, **change})
+    with pytest.raises(ValueError, match="checkpoint must be a folder"):
+        solve(problem(), checkpoint=tmp_path / "run.checkpoint")
 
 
 def test_limits_and_callbacks():

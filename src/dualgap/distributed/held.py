@@ -1,16 +1,16 @@
 """An intercept without a penalty, held by a proximal term (``steps/proximal_point.py``).
 
 Each outer step adds (λρ/2)(b − centre)² to the objective, so that partitions see a penalty that is
-strongly convex; after each look the centre moves to where the intercept is. The certificate is that of the
-problem itself, whose dual points satisfy Σ c a = 0: it rests on the points a − t, brought back into
-the domain of the loss, with the one t for which they do. Their sum falls as t grows, so that a few
-exchanges of sums for many t at once find it.
+strongly convex; after each look the centre moves to where the intercept is. The certificate is that
+of the problem itself, whose dual points satisfy Σ c a = 0: it rests on the points a − t, brought
+back into the domain of the loss, with the one t for which they do. Their sum falls as t grows, so
+that a few exchanges of sums for many t at once find it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,8 @@ class Outer:
 
     Exact steps would take many rounds each, where loss and penalty are not what makes them hard.
     The gap of a step is, to first order, that of the problem once its dual variables are balanced:
-    a proof, which takes several exchanges, waits until it is a third of the last one, or seems enough.
+    a proof, which takes several exchanges, waits until it is a third of the last one, or seems
+    enough.
     """
 
     def __init__(self, rho: float, centre: float) -> None:
@@ -97,6 +98,17 @@ class Outer:
             rho = min(_CHANGE * rho, self.most)
         self.still = intercept == centre
         self.held = Held(rho, intercept)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        seen = {"gap": self.gap, "proximal": self.proximal, "due": self.due, "still": self.still}
+        return {**self.held._asdict(), **seen}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.held = Held(state["rho"], state["centre"])
+        self.gap, self.proximal = state["gap"], state["proximal"]
+        self.due, self.still = state["due"], state["still"]
 
 
 # --- what partitions do -------------------------------------------------------------------------
