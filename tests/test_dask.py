@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -15,12 +16,15 @@ from sklearn.datasets import dump_svmlight_file
 
 import dualgap as dg
 from dualgap.distributed import Partitioned, from_dask, from_dataframe, from_libsvm, solve
+from dualgap.distributed.crew import LostError
+from dualgap.distributed.sources import listed
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
+DaskCrew = pytest.importorskip("dualgap.distributed.dask_crew").DaskCrew
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
@@ -51,6 +55,51 @@ def at(look, action):
             action()
 
     return act
+
+
+class Killer:
+    """A callback that has some processes killed shortly after a certain look: in the round that
+    follows, as rounds go on meanwhile."""
+
+    def __init__(self, victims, look, delay):
+        self.victims, self.look, self.delay = victims, look, delay
+        self.looks = self.later = 0  # in all, and once they were killed
+        self.killed = threading.Event()
+        self.thread = threading.Thread(target=self._kill)
+
+    def _kill(self):
+        time.sleep(self.delay)
+        for pid in self.victims:
+            os.kill(pid, signal.SIGKILL)
+        self.killed.set()
+
+    def __call__(self, snapshot):
+        self.looks += 1
+        self.later += self.killed.is_set()
+        if self.looks == self.look:
+            self.thread.start()
+
+
+def survives(client, victims, scheme, look, delay):
+    """A fit goes on to its optimum when some workers are killed in the middle of it."""
+    one = problem(lam=0.003)
+    killer = Killer(victims, look, delay)
+    how = {"partitions": 8, "work": WORK[scheme], "tol": 1e-3}
+    solution = solve(
+        one, client, scheme, checkpoint_every=5, round_seconds=120, callback=killer, **how
+    )
+    killer.thread.join()
+    assert killer.later >= 1, "the fit had ended before anybody was killed"
+    reaches(one, solution, 1e-3)
+
+
+@cache
+def usual_looks(scheme):
+    """How many looks the same fit has if nobody is killed."""
+    looks = []
+    how = {"partitions": 8, "work": WORK[scheme], "tol": 1e-3}
+    solve(problem(lam=0.003), 1, scheme, callback=looks.append, **how)
+    return len(looks)
 
 
 # --- data -----------------------------------------------------------------------------------------
@@ -140,20 +189,33 @@ def test_the_same_bits_as_threads(client, scheme):
 
 
 def test_a_killed_worker_costs_little(client):
-    one = problem(lam=0.003)
-    victim = pids(client)[0]
-    solution = solve(
-        one,
-        client,
-        partitions=4,
-        work=1,
-        tol=1e-3,
-        checkpoint_every=3,
-        callback=at(5, lambda: os.kill(victim, signal.SIGKILL)),
-        round_seconds=60,
-    )
-    reaches(one, solution, 1e-3)
+    survives(client, pids(client)[:1], "cocoa+", look=4, delay=0.01)
     client.wait_for_workers(2, timeout=60)
+
+
+def counted(block, a, k, told):
+    """A task that anybody can check."""
+    return k, (0 if a is None else a) + told
+
+
+def test_what_is_lost_comes_back_as_it_was_copied(client):
+    client.wait_for_workers(2, timeout=60)
+    X, y = sparse_data()
+    crew = DaskCrew(client, listed(blocks(X, y, 6)), 60.0)
+    for _ in range(3):
+        assert crew.run(counted, 1) == list(range(6))
+    assert crew.copy() == [3] * 6
+    crew.run(counted, 10)
+    os.kill(pids(client)[0], signal.SIGKILL)
+    found, lost = None, set()
+    while found is None:
+        try:
+            found = crew.copy()
+        except LostError as error:  # more than once, if the scheduler does not know yet
+            lost.update(error.partitions)
+    # Where Dask still had what a task was given, it may also have repeated it.
+    assert found == [3 if k in lost else 13 for k in range(6)]
+    crew.close()
 
 
 def test_a_client_that_is_closed(client):
@@ -211,32 +273,13 @@ def test_two_and_four_workers_give_the_same_bits(client, four, scheme):
 @pytest.mark.cluster
 @pytest.mark.parametrize("seed", range(20))
 def test_chaos(four, seed):
-    """A random worker dies at a random time; in the last run all but one do."""
+    """A random worker dies in a random round, at a random moment; in the last run all but one."""
     rng = random.Random(seed)
+    scheme = rng.choice(sorted(WORK))
+    look = rng.randint(1, usual_looks(scheme) // 2)
     four.wait_for_workers(4, timeout=120)
     victims = rng.sample(pids(four), 3 if seed == 19 else 1)
-    one = problem(lam=0.003)
-
-    def kill():
-        time.sleep(rng.uniform(0.0, 3.0))
-        for pid in victims:
-            os.kill(pid, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    scheme = rng.choice(sorted(WORK))
-    solution = solve(
-        one,
-        four,
-        scheme,
-        partitions=8,
-        work=WORK[scheme],
-        tol=1e-3,
-        checkpoint_every=5,
-        round_seconds=120,
-    )
-    killer.join()
-    reaches(one, solution, 1e-3)
+    survives(four, victims, scheme, look, delay=rng.uniform(0.0, 0.1))
 
 
 @pytest.mark.cluster
