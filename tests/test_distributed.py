@@ -429,11 +429,33 @@ def test_an_estimator_of_numbers():
     assert np.isinf(model.decision_radius(X)).all()
 
 
-def test_each_class_against_the_rest():
+@pytest.mark.parametrize("class_weight", ["balanced", {"no": 3.0}])
+def test_weights_of_classes(class_weight):
+    X, y = sparse_data()
+    labels = np.where(y > 0.5, "yes", "no")
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    cuts = [slice(0, 100), slice(100, 150), slice(150, 240)]
+    how = {"C": 0.1, "fit_intercept": False, "tol": 1e-5, "class_weight": class_weight}
+    there, here = (dg.CertifiedClassifier("smoothed-hinge", **how) for _ in range(2))
+    fit(there, [(X[s], labels[s], weights[s]) for s in cuts], work=2)
+    here.fit(X, labels, sample_weight=weights)
+    assert there.certificate_.scale == pytest.approx(here.certificate_.scale, rel=1e-12)
+    assert there.certificate_.dual <= here.certificate_.primal
+    assert here.certificate_.dual <= there.certificate_.primal
+
+
+def test_each_class_against_the_rest(tmp_path):
     X, y = sparse_data()
     labels = np.digitize(y, [-0.3, 0.3])
-    model = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-3)
-    fit(model, blocks(X, labels, 3), work=2)
+    how = {"C": 0.1, "fit_intercept": False, "tol": 1e-3, "class_weight": {2: 5.0}}
+    model, here = (dg.CertifiedClassifier("smoothed-hinge", **how) for _ in range(2))
+    fit(model, blocks(X, labels, 3), work=2, checkpoint=tmp_path)
+    here.fit(X, labels)
+    for own, other in zip(model.certificate_, here.certificate_):
+        assert own.scale == pytest.approx(other.scale, rel=1e-12)
+        assert own.dual <= other.primal
+        assert other.dual <= own.primal
+    assert sorted(os.listdir(tmp_path)) == ["class-0", "class-1", "class-2"]
     assert model.coef_.shape == (3, X.shape[1])
     assert (model.dual_gap_ <= 1e-3).all()
     assert set(model.predict(X)) <= {0, 1, 2}
@@ -442,8 +464,6 @@ def test_each_class_against_the_rest():
 def test_what_estimators_cannot_do_in_parts():
     X, y = sparse_data()
     parts = blocks(X, y > 0.0, 2)
-    with pytest.raises(ValueError, match="class_weight has no distributed form"):
-        fit(dg.LinearSVC(class_weight="balanced"), parts)
     with pytest.raises(ValueError, match="partitions have their y"):
         fit(dg.LinearSVC(), parts, y)
     with pytest.raises(ValueError, match="without a penalty"):

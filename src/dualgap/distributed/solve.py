@@ -115,13 +115,13 @@ def solved(
 
     def drive(crew: Crew) -> tuple[Solution, Block]:
         making, sizes = _prepare(crew, parts)
-        frame = frame_of(making.model, making.shape)
+        frame = frame_of(making.settled.model, making.shape)
         _refuse_misfit(chosen, frame)
         pace = Pace(options.work, chosen.first_work(frame), chosen.most_work(frame))
         facts = _begun(crew, frame, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
-            own = identity(making.model, facts.digests, chosen.name, seed)
+            own = identity(making.settled.model, facts.digests, chosen.name, seed)
             folder = Folder(options.checkpoint, own)
             saved = folder.read()
             if saved is not None:
@@ -173,7 +173,7 @@ def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
     surveys = insisting(lambda: crew.ask(survey, parts.model))
-    making = agreed(surveys, parts.sources, *parts.settled(surveys))
+    making = agreed(surveys, parts.sources, parts.settled(surveys))
     crew.transform(made, making)
     return making, [each.n for each in surveys]
 
