@@ -41,6 +41,16 @@ def client():
         yield client
 
 
+def present(client, workers):
+    """Wait for them; by asking the scheduler, as what a cluster knows of a new worker may be that
+    it has not begun yet, for ever."""
+    for _ in range(1200):
+        if len(client.nthreads()) >= workers:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{workers} workers did not come")
+
+
 def pids(client):
     return list(client.run(os.getpid).values())
 
@@ -190,7 +200,7 @@ def test_the_same_bits_as_threads(client, scheme):
 
 def test_a_killed_worker_costs_little(client):
     survives(client, pids(client)[:1], "cocoa+", look=4, delay=0.01)
-    client.wait_for_workers(2, timeout=60)
+    present(client, 2)
 
 
 def counted(block, a, k, told):
@@ -199,7 +209,7 @@ def counted(block, a, k, told):
 
 
 def test_what_is_lost_comes_back_as_it_was_copied(client):
-    client.wait_for_workers(2, timeout=60)
+    present(client, 2)
     X, y = sparse_data()
     crew = DaskCrew(client, listed(blocks(X, y, 6)), 60.0)
     for _ in range(3):
@@ -277,7 +287,7 @@ def test_chaos(four, seed):
     rng = random.Random(seed)
     scheme = rng.choice(sorted(WORK))
     look = rng.randint(1, usual_looks(scheme) // 2)
-    four.wait_for_workers(4, timeout=20)
+    present(four, 4)
     victims = rng.sample(pids(four), 3 if seed == 19 else 1)
     survives(four, victims, scheme, look, delay=rng.uniform(0.0, 0.1))
 
@@ -291,7 +301,7 @@ def test_a_worker_that_joins_is_used():
             partitions=4,
             work=1,
             tol=1e-5,
-            callback=at(3, lambda: (cluster.scale(2), client.wait_for_workers(2))),
+            callback=at(3, lambda: (cluster.scale(2), present(client, 2))),
         )
         assert solution.converged
         assert solution.history.workers[1] == 1
