@@ -150,6 +150,32 @@ def test_dask_dataframes(client):
         from_dataframe(dd.from_pandas(frame, npartitions=3), "z")
 
 
+def test_partitions_of_a_dataframe_that_differ():
+    X, y = sparse_data()
+    frame = pd.DataFrame(X.toarray(), columns=[f"x{j}" for j in range(X.shape[1])])
+    frame["y"] = y
+    lazy = dd.from_pandas(frame, npartitions=3)
+
+    def with_third(change):
+        def changed(part, partition_info=None):
+            return change(part) if (partition_info or {}).get("number") == 2 else part
+
+        parts = lazy.map_partitions(changed, meta=lazy._meta, enforce_metadata=False)
+        return from_dataframe(parts, "y")
+
+    turned = with_third(lambda part: part[part.columns[::-1]])[2].load()
+    np.testing.assert_array_equal(turned.X, from_dataframe(lazy, "y")[2].load().X)
+    for words, change in (
+        ("it has no column 'x5'", lambda part: part.drop(columns="x5")),
+        ("it has no column 'y'", lambda part: part.drop(columns="y")),
+        ("column 'x3' must hold numbers", lambda part: part.assign(x3="many")),
+        ("it is empty", lambda part: part.iloc[:0]),
+        ("X has NaN", lambda part: part.assign(x3=np.nan)),
+    ):
+        with pytest.raises(ValueError, match=f"partition 2: {words}"):
+            solve(Partitioned(with_third(change)), 2)
+
+
 def test_delayed_blocks(client):
     X, y = sparse_data()
     parts = [dask.delayed(part) for part in blocks(X, y, 3)]
@@ -176,6 +202,14 @@ def test_ranges_of_a_file(client, tmp_path, first):
         solve(Partitioned(from_libsvm(path, 5, n_features=7)), client)
     with pytest.raises(ValueError, match=r"partition \d+: it is empty"):
         solve(Partitioned(from_libsvm(path, 4000)))
+    text = path.read_text()
+    path.write_text(f"{text}1 x:y\n")
+    with pytest.raises(ValueError, match=r"partition 4: bytes \d+ to \d+ .* not in LIBSVM format"):
+        solve(Partitioned(from_libsvm(path, 5)))
+    parts = from_libsvm(path, 5)
+    path.unlink()
+    with pytest.raises(OSError, match=r"partition 0: .*No such file"):
+        solve(Partitioned(parts))
 
 
 def test_a_bad_partition_is_named(client):
@@ -313,7 +347,7 @@ def test_a_lost_client_can_be_replaced(tmp_path):
     one = problem(lam=0.003)
     how = {"partitions": 4, "work": 1, "checkpoint": tmp_path, "checkpoint_every": 2}
     with started(2) as cluster, distributed.Client(cluster) as client:
-        with pytest.raises(RuntimeError, match="its scheduler is gone"):
+        with pytest.raises(RuntimeError, match="client is closed, or its scheduler is gone"):
             solve(one, client, tol=1e-9, callback=at(8, client.close), **how)
         with distributed.Client(cluster) as new:
             solution = solve(one, new, tol=1e-4, **how)
