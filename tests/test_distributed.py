@@ -1,9 +1,12 @@
 """Partitions, schemes and their certificate, by threads of one process."""
 
 import os
+import random
 import subprocess
 import sys
+from pathlib import Path
 
+import killed_driver
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -281,6 +284,31 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
             solve(other, **{**how, **change})
     with pytest.raises(ValueError, match="checkpoint must be a folder"):
         solve(problem(), checkpoint=tmp_path / "run.checkpoint")
+
+
+@pytest.mark.cluster
+def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
+    whole = solve(problem(), **killed_driver.HOW)
+    rng = random.Random(0)
+    script = Path(__file__).parent / "killed_driver.py"
+    source = Path(dg.__file__).parents[1]
+    for trial in range(5):
+        folder = tmp_path / str(trial)
+        with subprocess.Popen(
+            [sys.executable, script, folder],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(source)},
+        ) as process:
+            for _ in range(rng.randint(1, len(whole.history) // 2)):
+                told = process.stdout.readline()
+            process.kill()
+            process.stdout.read()
+            assert process.wait() < 0
+        looks = []
+        again = solve(problem(), checkpoint=folder, callback=looks.append, **killed_driver.HOW)
+        same_run(again, whole)
+        assert looks[0].epoch >= int(told) - killed_driver.EVERY
 
 
 def test_limits_and_callbacks():
