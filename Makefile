@@ -4,12 +4,20 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench bench-full clean
+.PHONY: demo browser test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-test: $(READY)
+# The report page is tried in a real browser: Debian's, installed here if root may do that.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	chromium fonts-dejavu-core >/dev/null; } || \
+	echo "No Chromium, and no way to install it here: tests in a browser will be skipped."
+
+test: $(READY) browser
 	$(BIN)/pytest -n 2 --cov --cov-report=term
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
 

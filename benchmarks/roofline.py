@@ -87,7 +87,9 @@ def kernels(d: int, bandwidth: float) -> list[list[str]]:
     cases = [
         ("X w (gather)", 12 + 8 * per_row, lambda: products.gather(rows, w, z)),
         ("Xᵀ a (scatter)", 12 + 8 * per_row, lambda: products.scatter(rows, a, u)),
-        ("norms, counts (measure)", 12 + 8 * per_row, lambda: products.measure(rows)),
+        ("checks, norms of rows (measure)", 8 + 8 * per_row, lambda: products.measure(rows)),
+        ("norms of columns (measure_across)", 12 + 8 * per_row,
+         lambda: products.measure_across(rows)),
         ("Xᵀ a in twice the precision", 12 + 16 * per_row,
          lambda: exact.scatter(rows, a, a, high, low)),
         ("an epoch of the dual view", 12 + 48 * per_row, lambda: run.advance(order)),

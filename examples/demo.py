@@ -1,4 +1,4 @@
-"""Fit a model, print its proof, and draw how six methods got there: ``make demo``."""
+"""Fit a model, print its proof, and show how six methods got there: ``make demo``."""
 
 from pathlib import Path
 
@@ -25,15 +25,23 @@ def main(picture: Path = Path("demo.png")) -> None:
     decided = abs(X @ solution.coef) > proof.decision_radius(X)
     print(f"{decided.sum()} of {problem.n} predictions are proven to be those of the best model.\n")
 
-    runs = {}
+    runs, recordings = {}, {}
     for method in METHODS:
-        runs[method] = dg.solve(problem, method, tol=1e-8, max_epochs=300)
+        recordings[method] = dg.Recording()
+        runs[method] = dg.solve(
+            problem, method, tol=1e-8, max_epochs=300, callback=recordings[method]
+        )
         print(f"{method:15s} {runs[method].certificate}, {runs[method].passes:.0f} passes")
     mpl.use("Agg")
     display = ConvergenceDisplay(runs).plot()
     display.ax_.set_title("Smoothed hinge, L2, breast cancer data")
     display.figure_.savefig(picture, dpi=150)
-    print(f"\nThe way there: {picture.resolve()}")
+    page = dg.report.write(
+        picture.with_suffix(".html"), runs, problem, "Breast cancer data", recordings=recordings
+    )
+    print(
+        f"\nThe way there: {picture.resolve()}\nThe same as a page for a browser: {page.resolve()}"
+    )
 
 
 if __name__ == "__main__":

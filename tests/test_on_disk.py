@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import dualgap as dg
 from dualgap import cli, datasets
-from dualgap.datasets import on_disk, text
+from dualgap.datasets import lines, on_disk
 from dualgap.datasets.errors import DatasetDamagedError
 from dualgap.linalg import storage
 from dualgap.methods import METHODS
@@ -61,7 +61,7 @@ def is_mapped(array):
 @pytest.mark.parametrize("packing", PACKERS)
 @pytest.mark.parametrize("block", [64, 8_000_000])
 def test_text_comes_back_as_it_was(packing, block, tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "BLOCK", block)  # smaller than a line, and larger than all
+    monkeypatch.setattr(lines, "BLOCK", block)  # smaller than a line, and larger than all
     X, y = rows()
     source = tmp_path / f"data.svm{packing}"
     source.write_bytes(PACKERS[packing](b"# a comment\n\n" + text_of(X, y)))
@@ -106,7 +106,7 @@ def test_indices_grow_to_eight_bytes_where_four_do_not_do(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("lines", "zero_based", "shape"),
+    ("text", "zero_based", "shape"),
     [
         ("1 1:1 3:2\n-1 2:1\n", "auto", (2, 3)),
         ("1 0:1 3:2\n-1 2:1\n", "auto", (2, 4)),
@@ -116,9 +116,9 @@ def test_indices_grow_to_eight_bytes_where_four_do_not_do(tmp_path, monkeypatch)
         ("1\n-1 2:1\n", "auto", (2, 2)),
     ],
 )
-def test_the_first_index(lines, zero_based, shape, tmp_path):
+def test_the_first_index(text, zero_based, shape, tmp_path):
     source = tmp_path / "data.svm"
-    source.write_text(lines)
+    source.write_text(text)
     data = datasets.open_folder(datasets.convert(source, tmp_path / "data", zero_based=zero_based))
     assert data.X.shape == shape
     wide = datasets.convert(source, tmp_path / "wide", zero_based=zero_based, n_features=9)
@@ -144,7 +144,7 @@ def test_the_first_index(lines, zero_based, shape, tmp_path):
 )
 @pytest.mark.parametrize("block", [10, 8_000_000])
 def test_a_bad_line_is_named_and_nothing_is_left(line, words, block, tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "BLOCK", block)
+    monkeypatch.setattr(lines, "BLOCK", block)
     source = tmp_path / "data.svm"
     source.write_text(f"# ours\n1 1:1\n\n-1 2:1 3:1\n{line}\n1 1:1\n")
     with pytest.raises(DatasetDamagedError, match=r"data\.svm, ") as error:

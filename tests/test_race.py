@@ -113,6 +113,19 @@ def test_ratios_where_somebody_does_not_arrive():
     assert table.ratio(np.inf, np.inf) == np.inf
 
 
+def test_who_runs_out_of_time_bounds_a_ratio_from_above():
+    late = entry((4.0, 2.0), (5.0, 1.5)) | {"status": "stopped after 9 s"}
+    gone = entry((7.0, 2.0))  # through its grid: it never arrives
+    alone = {**TASK, "solvers": {"dualgap": TASK["solvers"]["dualgap"], "late": late, "gone": gone}}
+    row = table.row("task", alone, 1e-4)
+    assert (row.alone, row.at_least, row.ratio) == (True, 5.0, 0.4)
+    assert (table.of_peer(row), table.factor(row.ratio, row.alone)) == ("> 5.00 nobody", "< 0.40")
+    assert "1 tasks: median ratio 0.40" in table.summary([row])
+    solvers = {"dualgap": entry(), "late": late, "reference": entry((99.0, 1.0))}
+    nothing = table.row("task", {**alone, "solvers": solvers}, 1e-4)
+    assert "which nobody solved in time" in table.summary([row, nothing])
+
+
 def test_summaries_and_pages_count_tasks(tmp_path):
     absent = {**TASK, "solvers": {"peer": TASK["solvers"]["peer"]}}  # ours took no part
     found = {"sessions": {}, "tasks": {"task": TASK, "peers": absent}}

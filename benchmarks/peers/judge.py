@@ -65,3 +65,13 @@ def seconds_to(solver: dict[str, Any], best: float, level: float) -> float:
 
 def seconds_to_proof(solver: dict[str, Any], best: float, level: float) -> float:
     return min((r["seconds"] for r in proven(solver["runs"], best, level)), default=np.inf)
+
+
+def seconds_without(solver: dict[str, Any]) -> float:
+    """Of the longest run of a solver that ran out of time: it needs more for what it missed.
+
+    One that got through its grid, or failed, does not arrive at all.
+    """
+    if not solver.get("status", "done").startswith("stopped"):
+        return np.inf
+    return max((run["seconds"] for run in solver["runs"]), default=0.0)

@@ -10,11 +10,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.peers import judge, results, table
 from benchmarks.peers.plot import plot
-from benchmarks.peers.table import Row
+from benchmarks.peers.table import Row, factor
 from benchmarks.peers.why import REASONS
 
 PAGE = Path("docs/benchmarks.md")
@@ -61,10 +59,10 @@ def markdown(found: dict[str, Any], names: list[str]) -> str:
     for name in names:
         loose, tight = (table.row(name, found["tasks"][name], level) for level in table.SHOWN)
         cells = [f"{name}{' *' if loose.mixed else ''}", table.cell(loose.ours)]
-        cells += [f"{table.cell(loose.best)} {loose.peer}", factor(loose.ratio)]
+        cells += [table.of_peer(loose), factor(loose.ratio, loose.alone)]
         cells += [table.cell(tight.ours), table.cell(tight.proven)]
-        cells += [f"{table.cell(tight.best)} {tight.peer}", factor(tight.ratio)]
-        lines.append(f"| {' | '.join([*cells, factor(tight.proven_ratio)])} |")
+        cells += [table.of_peer(tight), factor(tight.ratio, tight.alone)]
+        lines.append(f"| {' | '.join([*cells, factor(tight.proven_ratio, tight.alone)])} |")
     if any(table.row(name, found["tasks"][name], 1e-4).mixed for name in names):
         lines.append("\n\\* ours and the peers' seconds are of different runs")
     return "\n".join(lines)
@@ -76,7 +74,7 @@ def every_level(found: dict[str, Any]) -> str:
     lines = [f"| task | who | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
     for name, task in found["tasks"].items():
         rows = [table.row(name, task, level) for level in judge.LEVELS]
-        best = [f"{table.cell(r.best)} {r.peer}" for r in rows]
+        best = [table.of_peer(r) for r in rows]
         for who, cells in (
             ("ours", [table.cell(r.ours) for r in rows]),
             ("ours, proven", [table.cell(r.proven) for r in rows]),
@@ -86,15 +84,14 @@ def every_level(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def factor(ratio: float) -> str:
-    if np.isnan(ratio):
-        return "no peer arrived"
-    return f"{ratio:.2f}" if np.isfinite(ratio) else "did not arrive"
-
-
 def faster(found: dict[str, Any]) -> str:
     """Every task and level with a ratio above 1."""
-    behind = [r for level in table.SHOWN for r in table.rows(found, level) if r.ratio > 1.0]
+    behind = [
+        r
+        for level in table.SHOWN
+        for r in table.rows(found, level)
+        if r.ratio > 1.0 and not r.alone
+    ]
     if not behind:
         return "Nowhere."
     lines = ["| task | level | by | factor | why |", "|---|---|---|---|---|"]

@@ -14,7 +14,11 @@ OURS, REFERENCE = "dualgap", "reference"
 
 
 class Row(NamedTuple):
-    """Seconds to reach ``level``: ours, ours with a proof, and the best peer's. inf: nobody did."""
+    """Seconds to reach ``level``: ours, ours with a proof, and the best peer's. inf: nobody did.
+
+    Where no peer did in its time, ``at_least`` is what each of them needs more than: the ratio is
+    smaller than what comes of it.
+    """
 
     task: str
     level: float
@@ -22,32 +26,34 @@ class Row(NamedTuple):
     proven: float
     peer: str
     best: float
+    at_least: float
     mixed: bool  # ours and the peers' are not of the same session
 
     @property
+    def alone(self) -> bool:
+        return not np.isfinite(self.best)
+
+    @property
     def ratio(self) -> float:
-        return ratio(self.ours, self.best)
+        return ratio(self.ours, self.at_least if self.alone else self.best)
 
     @property
     def proven_ratio(self) -> float:
-        return ratio(self.proven, self.best)
+        return ratio(self.proven, self.at_least if self.alone else self.best)
 
 
 def ratio(ours: float, best: float) -> float:
-    """Where ours does not arrive, it loses; where no peer does in its time, nobody knows: NaN."""
+    """Where ours does not arrive, it loses; where nothing is known of peers, it is NaN."""
     if not np.isfinite(ours):
         return np.inf
-    return ours / best if np.isfinite(best) else np.nan
+    return ours / best if 0.0 < best < np.inf else np.nan
 
 
 def row(name: str, task: dict[str, Any], level: float) -> Row:
     best = judge.least(task)
     solvers = task["solvers"]
-    times = {
-        peer: judge.seconds_to(entry, best, level)
-        for peer, entry in solvers.items()
-        if peer not in (OURS, REFERENCE)
-    }
+    peers = {name: entry for name, entry in solvers.items() if name not in (OURS, REFERENCE)}
+    times = {name: judge.seconds_to(entry, best, level) for name, entry in peers.items()}
     peer = min(times, key=lambda name: times[name], default="none")
     own = solvers.get(OURS, {"runs": [], "session": ""})
     sessions = {entry["session"] for peer, entry in solvers.items() if peer != REFERENCE}
@@ -58,6 +64,7 @@ def row(name: str, task: dict[str, Any], level: float) -> Row:
         judge.seconds_to_proof(own, best, level),
         peer if times and np.isfinite(times[peer]) else "none",
         times.get(peer, np.inf),
+        min((judge.seconds_without(entry) for entry in peers.values()), default=np.inf),
         len(sessions) > 1,
     )
 
@@ -91,26 +98,42 @@ def lines(results: dict[str, Any]) -> list[str]:
         line = f"{name:40}"
         for level in SHOWN:
             r = row(name, results["tasks"][name], level)
-            line += f" | {cell(r.ours):>8} {cell(r.proven):>8} {cell(r.best):>8} {r.peer:24}"
-            line += f" {r.ratio:6.2f} {r.proven_ratio:6.2f}"
+            line += f" | {cell(r.ours):>8} {cell(r.proven):>8} {of_peer(r):>33}"
+            line += f" {factor(r.ratio, r.alone):>6} {factor(r.proven_ratio, r.alone):>6}"
         text.append(line + ("  (of different sessions)" if r.mixed else ""))
     return text
 
 
+def of_peer(row: Row) -> str:
+    """Its seconds and its name, or what all of them need more than."""
+    if row.alone:
+        return f"> {cell(row.at_least)} nobody" if np.isfinite(row.at_least) else "nobody"
+    return f"{cell(row.best)} {row.peer}"
+
+
+def factor(ratio: float, alone: bool = False) -> str:
+    if np.isnan(ratio):
+        return "alone"
+    if not np.isfinite(ratio):
+        return "did not arrive"
+    return f"{'< ' if alone else ''}{ratio:.2f}"
+
+
 def summary(found: list[Row]) -> str:
-    """What must be shown, for rows of one level at which a peer has arrived."""
-    met = [r for r in found if np.isfinite(r.best)]
+    """What must be shown, for rows of one level; tasks that nobody solved do not count."""
+    met = [r for r in found if np.isfinite(r.ratio) or not r.alone]
     if not met:
         return f"to {label(found[0].level)}: no peer arrived in its time on {len(found)} tasks"
     ratios = np.array([r.ratio for r in met])
     proven = np.array([r.proven_ratio for r in met])
     worst = met[int(np.argmax(ratios))]
-    alone = len(found) - len(met)
+    alone, nobody = sum(r.alone for r in met), len(found) - len(met)
     return (
         f"to {label(found[0].level)}, {len(met)} tasks: median ratio {np.median(ratios):.2f},"
         f" at most 1.0 in {np.mean(ratios <= 1.0):.0%}, worst {ratios.max():.2f} ({worst.task});"
         f" with a proof: median {np.median(proven):.2f}"
-        + (f"; {alone} more, on which no peer arrived in its time, do not count" if alone else "")
+        + (f"; in {alone} no peer arrived in its time, and bounds count" if alone else "")
+        + (f"; {nobody} more, which nobody solved in time, do not count" if nobody else "")
     )
 
 

@@ -6,6 +6,7 @@ from dualgap import datasets, losses, methods, penalties, samplings, steps, theo
 from dualgap.certificate import Certificate
 from dualgap.certifying import CertificateSum, certify
 from dualgap.problem import Problem
+from dualgap.recording import Recording
 from dualgap.solution import Solution
 from dualgap.solve import solve
 
@@ -13,13 +14,15 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Estimators are imported when asked for, since scikit-learn takes long to import.
+    # Imported when asked for, since scikit-learn and others take long to import.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    if name == "distributed":
-        return importlib.import_module("dualgap.distributed")
+    if name in ("distributed", "plots", "report"):
+        return importlib.import_module(f"dualgap.{name}")
+    if name in ("load_model", "save_model"):
+        return getattr(importlib.import_module("dualgap.model_file"), name)
     estimators = importlib.import_module("dualgap.estimators")
     return estimators if name == "estimators" else getattr(estimators, name)
 
@@ -45,6 +48,7 @@ __all__ = [
     "PoissonRegressor",
     "Problem",
     "QuantileRegressor",
+    "Recording",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
@@ -55,11 +59,15 @@ __all__ = [
     "enet_path",
     "estimators",
     "lasso_path",
+    "load_model",
     "logistic_path",
     "losses",
     "methods",
     "penalties",
+    "plots",
+    "report",
     "samplings",
+    "save_model",
     "solve",
     "steps",
     "theory",

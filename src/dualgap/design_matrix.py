@@ -31,47 +31,72 @@ class DesignMatrix:
         return self.intercept is not False
 
     def _measure(self) -> None:
-        largest, own, other, counts = products.measure(self._stored)
-        if not np.isfinite(largest):
+        self._along = products.measure(self._stored)
+        size = float(np.sqrt(np.max(self._along)))
+        if not SMALLEST < size < LARGEST:
+            size = self._checked_size()
+        self.size = max(size, self.constant)  # no entry is larger
+
+    def _checked_size(self) -> float:
+        """The largest |entry|, if its square says too little."""
+        size = float(products.largest(self._stored, len(self._along)))
+        if not np.isfinite(size):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
-        if largest > LARGEST or 0.0 < largest < SMALLEST:
+        if size > LARGEST or 0.0 < size < SMALLEST:
             raise ValueError(
-                f"X has entries of size up to {largest:.1e}, whose squares leave the range of "
+                f"X has entries of size up to {size:.1e}, whose squares leave the range of "
                 "float64: rescale X"
             )
-        self.largest = max(largest, self.constant)
-        self.row_squares, self.column_squares = (own, other) if self.by_rows else (other, own)
-        # Numbers of entries, in few bytes; where they are None, the storage knows them.
-        self._row_counts: Any = None if self.by_rows else counts
-        self._column_counts: Any = counts if self.by_rows else None
-        if self.has_intercept:
-            square = self.constant**2
-            self.row_squares += square
-            self.column_squares = np.append(self.column_squares, self.n * square)
-            if self._row_counts is not None:
-                self._row_counts += 1
-            if self._column_counts is not None:
-                self._column_counts = np.append(self._column_counts, np.uint32(self.n))
+        return size
+
+    @cached_property
+    def _across(self) -> tuple[Floats, Any]:
+        """Squared norms against the order of storage, and numbers of entries, in few bytes.
+
+        A pass of additions all over the place, which many a fit can do without.
+        """
+        return products.measure_across(self._stored)
+
+    @cached_property
+    def row_squares(self) -> Floats:
+        """‖x_i‖² for each sample."""
+        squares = self._along if self.by_rows else self._across[0]
+        return squares + self.constant**2 if self.has_intercept else squares
+
+    @cached_property
+    def column_squares(self) -> Floats:
+        """Σ_i x_ij² for each feature."""
+        squares = self._across[0] if self.by_rows else self._along
+        return np.append(squares, self.n * self.constant**2) if self.has_intercept else squares
+
+    @cached_property
+    def total_square(self) -> float:
+        """Σ x_ij²."""
+        return float(np.sum(self.row_squares if self.by_rows else self.column_squares))
 
     @property
     def row_counts(self) -> Floats:
         """How many entries each sample has; a vector of its own, each time."""
-        if self._row_counts is not None:
-            return np.array(self._row_counts, dtype=np.float64)
-        return storage.counts(self.stored_rows) + float(self.has_intercept)
+        return self._counts(self.n, self.p, of_rows=True) + float(self.has_intercept)
 
     @property
     def column_counts(self) -> Floats:
         """How many entries each feature has; a vector of its own, each time."""
-        if self._column_counts is not None:
-            return np.array(self._column_counts, dtype=np.float64)
-        counts = storage.counts(storage.columns(self.X))
+        counts = self._counts(self.p, self.n, of_rows=False)
         return np.append(counts, float(self.n)) if self.has_intercept else counts
+
+    def _counts(self, size: int, width: int, *, of_rows: bool) -> Floats:
+        if not storage.is_sparse(self.X):
+            return np.full(size, float(width))
+        if of_rows == self.by_rows:
+            return storage.counts(self._stored)
+        return np.array(self._across[1], dtype=np.float64)
 
     @cached_property
     def entries(self) -> float:
         """The number of all entries."""
-        return float(self.row_counts.sum())
+        stored = self.X.nnz if storage.is_sparse(self.X) else self.n * self.p
+        return float(stored + self.n * self.has_intercept)
 
     @property
     def by_rows(self) -> bool:
@@ -81,7 +106,7 @@ class DesignMatrix:
         return not self.X.flags.f_contiguous
 
     @property
-    def _stored(self) -> storage.Matrix:
+    def _stored(self) -> storage.Stored:
         """X as it is stored, without a constant feature."""
         matrix = self.rows if self.by_rows else self.columns
         return matrix.base if isinstance(matrix, (Bordered, Extended)) else matrix

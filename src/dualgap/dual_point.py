@@ -6,6 +6,7 @@ How well u is known decides how far to go, so each way to compute u comes with a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.linalg import exact
-from dualgap.rounding import error_of_u
+from dualgap.rounding import error_of_u, error_of_z, rough_error_of_u, rough_error_of_z
 from dualgap.unpenalised import balance
 
 _SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
@@ -21,10 +22,11 @@ _SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
 
 class Sums(NamedTuple):
     """How u is computed from a: ``measured`` returns a pair with it, and a bound on its error;
-    ``scaled`` does so for a multiple of the pair's dual point."""
+    ``scaled`` does so for a multiple of the pair's dual point. ``of_z`` bounds the error of z."""
 
     measured: Callable[[Any, Any], tuple[Any, Floats]]
     scaled: Callable[[Any, Any, Floats, float], tuple[Any, Floats]]
+    of_z: Callable[[Any, Floats], Floats]
 
 
 def _multiple(pair: Any, factor: float) -> Any:
@@ -45,6 +47,11 @@ def _measured(problem: Any, pair: Any) -> tuple[Any, Floats]:
     return pair._replace(u=u), error_of_u(problem, pair.a)
 
 
+def _measured_roughly(problem: Any, pair: Any) -> tuple[Any, Floats]:
+    u = pair.u if pair.u_anew else problem.average(pair.a)
+    return pair._replace(u=u, u_anew=True), rough_error_of_u(problem, pair.a)
+
+
 def _measured_twice(problem: Any, pair: Any) -> tuple[Any, Floats]:
     if problem.width > 1:
         return _measured(problem, pair)
@@ -58,9 +65,16 @@ def _scaled_and_measured(
     return _measured_twice(problem, _multiple(pair, factor))
 
 
-GIVEN = Sums(_as_it_is, _scaled)  # as a run maintains it, without any bound
-PLAIN = Sums(_measured, _scaled)  # in float64
-EXACT = Sums(_measured_twice, _scaled_and_measured)  # in twice the precision
+def _no_error(problem: Any, w: Floats) -> Floats:
+    return np.empty(0)
+
+
+# As a run maintains it, without any bound; in float64, with a bound that costs nothing and with a
+# better one; in twice the precision.
+GIVEN = Sums(_as_it_is, _scaled, _no_error)
+ROUGH = Sums(_measured_roughly, _scaled, rough_error_of_z)
+PLAIN = Sums(_measured, _scaled, partial(error_of_z, sharp=False))
+EXACT = Sums(_measured_twice, _scaled_and_measured, partial(error_of_z, sharp=True))
 
 
 class Feasible(NamedTuple):

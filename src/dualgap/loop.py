@@ -30,7 +30,14 @@ _DOUBTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a callback sees at each certificate."""
+    """What a callback sees at each certificate.
+
+    ``certificate``    of where the run stands, with the part of each sample and feature
+    ``probabilities``  with which coordinates were drawn since the last one; None if none were
+
+    Both have an entry for each sample or feature: take what you need, and let go of them. Fits in
+    parts leave them out.
+    """
 
     epoch: float
     seconds: float
@@ -40,6 +47,8 @@ class Snapshot:
     target: float
     coef: Floats
     intercept: Any
+    certificate: Certificate | None = None
+    probabilities: Floats | None = None
 
 
 class Loop:
@@ -229,7 +238,14 @@ class Loop:
             target=self.target,
             coef=coef,
             intercept=intercept,
+            certificate=self.certificate,
+            probabilities=self._probabilities(),
         )
+
+    def _probabilities(self) -> Floats | None:
+        if self.weights is None or not self.weights.any():
+            return None
+        return self.sampling.marginals(self.weights)
 
     # --- updating -----------------------------------------------------------------------------
 

@@ -5,17 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from dualgap import samplings
-from dualgap.penalties import L2
+from dualgap.method import Method, lacks_l2, lacks_smooth_loss
 from dualgap.problem import Problem
-from dualgap.samplings.base import Sampling
 from dualgap.steps.accprox_sdca import AccProxSDCA
 from dualgap.steps.apcg import APCG
 from dualgap.steps.asdca import ASDCA
-from dualgap.steps.base import Step
 from dualgap.steps.coordinate import Coordinate
 from dualgap.steps.disdca import DisDCA
 from dualgap.steps.full_gradient import FullGradient
@@ -29,43 +24,7 @@ from dualgap.steps.spdc import SPDC
 from dualgap.steps.sweeps import Sweeps
 from dualgap.steps.working_set import WorkingSet
 
-
-def _lacks_l2(problem: Problem) -> str | None:
-    return None if isinstance(problem.penalty, L2) else "the penalty is not L2"
-
-
-def _lacks_smooth_loss(problem: Problem) -> str | None:
-    if problem.loss.gamma > 0.0:
-        return None
-    return f"the {type(problem.loss).__name__} loss is not smooth (its slope is not Lipschitz)"
-
-
-@dataclass(frozen=True)
-class Method:
-    """A step × a sampling; ``needs`` are checks of the problem beyond those of the step."""
-
-    step: Any
-    sampling: Sampling
-    about: str = ""
-    paper: str = ""
-    needs: tuple[Any, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.step, Step):
-            raise ValueError(f'step must be a step such as Coordinate("dual"), not {self.step!r}')
-        if not isinstance(self.sampling, Sampling):
-            raise ValueError(
-                f"sampling must be a sampling such as Uniform(), not {self.sampling!r}"
-            )
-
-    def refusal(self, problem: Problem) -> str | None:
-        """What the problem lacks for this method, in words; None when it lacks nothing."""
-        lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
-        lacks.append(self.step.mismatch(self.sampling))
-        if not any(lacks):
-            lacks = [self.sampling.refusal(problem, self.step.view_of(problem))]
-        return " and ".join(filter(None, lacks)) or None
-
+__all__ = ["METHODS", "Method", "describe", "suitable"]
 
 _DUAL = Coordinate("dual")
 _EITHER = Coordinate("auto")
@@ -80,176 +39,236 @@ METHODS: dict[str, Method] = {
         samplings.Uniform(),
         "uniform dual coordinate ascent",
         "Shalev-Shwartz, Zhang 2013",
-        (_lacks_l2,),
+        (lacks_l2,),
+        when="a baseline under L2",
     ),
     "prox-sdca": Method(
         _DUAL,
         samplings.Uniform(),
         "SDCA for any strongly convex penalty",
         "Shalev-Shwartz, Zhang 2012",
+        when="a baseline for elastic nets, and for bounds",
     ),
     "iprox-sdca": Method(
         _DUAL,
         samplings.Importance("smooth"),
         "Prox-SDCA with fixed importance sampling",
         "Zhao, Zhang 2014",
-        (_lacks_smooth_loss,),
+        (lacks_smooth_loss,),
+        when="smooth losses, samples of unequal norm",
     ),
     "adasdca": Method(
         _DUAL,
         samplings.Residue(),
         "sampling by residue at each step; for study",
         _CSIBA,
-        (_lacks_smooth_loss,),
+        (lacks_smooth_loss,),
+        when="small data: each step looks at all samples",
     ),
     "adasdca+": Method(
         _DUAL,
         samplings.ResidueDecay(10.0, "I"),
         "residues once an epoch, decaying with each visit",
         _CSIBA,
-        (_lacks_smooth_loss,),
+        (lacks_smooth_loss,),
+        when="smooth losses, if few samples matter towards the end",
     ),
     "adasdca+ii": Method(
         _DUAL,
         samplings.ResidueDecay(10.0, "II"),
         "importance sampling, decaying with each visit",
         _CSIBA,
-        (_lacks_smooth_loss,),
+        (lacks_smooth_loss,),
+        when="the same, without looking at residues",
     ),
     "cd-uniform": Method(
-        _EITHER, samplings.Uniform(), "uniform coordinate descent", _PEREKRESTENKO
+        _EITHER,
+        samplings.Uniform(),
+        "uniform coordinate descent",
+        _PEREKRESTENKO,
+        when="a baseline for any loss and penalty",
     ),
     "cd-permutation": Method(
         _EITHER,
         samplings.Permutation(),
         "each coordinate once an epoch, as in liblinear",
         "Hsieh et al. 2008",
+        when="a baseline: what liblinear does, without shrinking",
     ),
     "cd-importance": Method(
-        _EITHER, samplings.Importance("lipschitz"), "fixed importance sampling", _PEREKRESTENKO
+        _EITHER,
+        samplings.Importance("lipschitz"),
+        "fixed importance sampling",
+        _PEREKRESTENKO,
+        when="coordinates of unequal norm",
     ),
     "cd-support": Method(
         _EITHER,
         samplings.SupportSet(),
         "uniform over unresolved coordinates; for study",
         _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
     ),
     "cd-adaptive": Method(
-        _EITHER, samplings.Adaptive(), "by residue and norm at each step; for study", _PEREKRESTENKO
+        _EITHER,
+        samplings.Adaptive(),
+        "by residue and norm at each step; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
     ),
     "cd-ada-uniform": Method(
-        _EITHER, samplings.AdaUniform(), "mixture of the two above; for study", _PEREKRESTENKO
+        _EITHER,
+        samplings.AdaUniform(),
+        "mixture of the two above; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
     ),
     "cd-ada-gap": Method(
-        _EITHER, samplings.AdaGap(), "by gap at each step; for study", _PEREKRESTENKO
+        _EITHER,
+        samplings.AdaGap(),
+        "by gap at each step; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
     ),
     "cd-gap-per-epoch": Method(
         _EITHER,
         samplings.GapPerEpoch(),
         "by gap once an epoch",
         _PEREKRESTENKO,
+        when="support vectors or sparse coefficients: few coordinates matter",
     ),
     "cd-gap-decay": Method(
         _EITHER,
         samplings.GapPerEpoch(m=10.0),
         "by gap once an epoch, decaying with each visit as in AdaSDCA+: the default",
         f"{_PEREKRESTENKO}; {_CSIBA}",
+        when="any loss and penalty, and a sampling of your own in its place",
     ),
     "sweeps": Method(
         Sweeps(),
         samplings.Full(),
         "permuted sweeps over unresolved samples, conjugate gradients on the face they leave",
         "Hsieh et al. 2008; Moré, Toraldo 1991",
+        when="L2 with many features; data on disk. What auto takes there",
     ),
     "quartz": Method(
         Quartz(),
         samplings.Uniform(),
         "Quartz with the sets of your choice: sampling=TauNice(tau), Product(tau), ...",
         _QU,
+        when="sets of samples for threads, with a rate from theory",
     ),
     "quartz-u": Method(
-        Quartz(), samplings.Uniform(), "Quartz, one sample at a time, uniformly", _QU
+        Quartz(),
+        samplings.Uniform(),
+        "Quartz, one sample at a time, uniformly",
+        _QU,
+        when="smooth losses, with a rate from theory",
     ),
     "quartz-ip": Method(
-        Quartz(), samplings.Importance("smooth"), "Quartz with importance sampling", _QU
+        Quartz(),
+        samplings.Importance("smooth"),
+        "Quartz with importance sampling",
+        _QU,
+        when="the same, for samples of unequal norm",
     ),
     "spdc": Method(
-        SPDC(), samplings.Uniform(), "accelerated primal-dual steps, also for kinks and L1", _ZHANG
+        SPDC(),
+        samplings.Uniform(),
+        "accelerated primal-dual steps, also for kinks and L1",
+        _ZHANG,
+        when="small lam, and every penalty",
     ),
     "spdc-weighted": Method(
-        SPDC(), samplings.Norms(), "SPDC that samples by norm, for samples of unequal norm", _ZHANG
+        SPDC(),
+        samplings.Norms(),
+        "SPDC that samples by norm, for samples of unequal norm",
+        _ZHANG,
+        when="the same, for samples of unequal norm",
     ),
     "asdca": Method(
         ASDCA(),
         samplings.Uniform(),
         "accelerated mini-batch SDCA; batches by sampling=TauNice(m)",
         "Shalev-Shwartz, Zhang 2013",
+        when="smooth losses, batches of samples",
     ),
     "accprox-sdca": Method(
         AccProxSDCA(),
         samplings.Uniform(),
         "accelerated outer steps around Prox-SDCA",
         "Shalev-Shwartz, Zhang 2014",
+        when="smooth losses and small lam",
     ),
     "apcg": Method(
         APCG(),
         samplings.Uniform(),
         "accelerated proximal coordinate gradient on the dual",
         "Lin, Lu, Xiao 2014",
+        when="smooth losses, L2 and small lam",
     ),
     "disdca": Method(
         DisDCA(),
         samplings.Distributed(2, 1),
         "dual steps by several machines; machines and batches by sampling=Distributed(c, tau)",
         "Yang 2013",
+        when="to study distributed steps; real clusters have dualgap.distributed",
     ),
     "prox-point": Method(
         ProximalPoint(),
         samplings.GapPerEpoch(m=10.0),
         "for a loss with kinks and a penalty like L1",
         "Rockafellar 1976",
+        when="where neither samples nor features can be coordinates. What auto takes there",
     ),
     "afg": Method(
         FullGradient(),
         samplings.Full(),
         "accelerated full gradient with line search and restarts",
         "Nesterov 2013; O'Donoghue, Candès 2015",
+        when="smooth losses; a full pass is cheap",
     ),
     "newton": Method(
         Newton(),
         samplings.Full(),
         "semismooth Newton steps for few features, however badly scaled",
         "Li, Sun, Toh 2018",
+        when="up to two thousand features, an intercept, tight tol. What auto takes there",
     ),
     "working-set": Method(
         WorkingSet(),
         samplings.Full(),
         "Newton models on working sets of features, for L1 and its like with many features",
         "Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018",
+        when="L1, elastic nets and bounds. What auto takes there",
     ),
     "lbfgs": Method(
         LBFGS(),
         samplings.Full(),
         "SciPy's L-BFGS-B with memory 30",
         "Byrd, Lu, Nocedal, Zhu 1995",
+        when="a baseline for smooth losses, as scikit-learn's default solver",
     ),
     "sag": Method(
         SAG("sag"),
         samplings.Full(),
         "scikit-learn's stochastic average gradient",
         "Le Roux, Schmidt, Bach 2012",
+        when="a baseline: logistic or squared loss with L2",
     ),
     "sag-smooth": Method(
         AverageGradient(),
         samplings.Uniform(),
         "stochastic average gradient for any smooth loss with L2",
         "Le Roux, Schmidt, Bach 2012",
+        when="a baseline: other smooth losses",
     ),
     "saga": Method(
         SAG("saga"),
         samplings.Full(),
         "scikit-learn's SAGA",
         "Defazio, Bach, Lacoste-Julien 2014",
+        when="a baseline: logistic loss with L2, L1 or both, squared loss with L2",
     ),
 }
 

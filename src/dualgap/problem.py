@@ -40,6 +40,9 @@ BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", 
 
 
 _OF_DATA = (
+    "_along",
+    "_across",
+    "total_square",
     "rows",
     "stored_rows",
     "columns",
@@ -124,7 +127,8 @@ class Problem(DesignMatrix):
         self.loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
-        self.penalty = self._place_by_place(check_penalty(penalty, self.p))
+        self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
+        self.penalty = self._place_by_place(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.c = storage.read_only(_shares(sample_weight, self.n))
         self._refuse_tiny_lam()
@@ -144,9 +148,9 @@ class Problem(DesignMatrix):
         return per_class(penalty, self.width)
 
     def _refuse_tiny_lam(self) -> None:
-        if self.largest**2 / self.lam > LARGEST**2:
+        if self.size**2 / self.lam > LARGEST**2:
             raise ValueError(
-                f"lam is so small for data of size {self.largest:.1e} that ratios overflow"
+                f"lam is so small for data of size {self.size:.1e} that ratios overflow"
             )
 
     def with_lam(self, lam: float) -> Problem:
@@ -177,8 +181,7 @@ class Problem(DesignMatrix):
         other.X = storage.select(self.stored_rows, places)
         other.n = len(places)
         other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
-        other.row_squares = self.row_squares[places]
-        other._row_counts, other._column_counts = None, self.column_counts
+        other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
         return other
 
     def sampled(self, places: Any) -> Problem:

@@ -19,13 +19,15 @@ class Progress:
     def __enter__(self) -> Progress:
         if self.enabled:
             # Imported late: it is slow to import and rarely needed.
+            from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
             self._bar = Progress(
                 TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
-                BarColumn(),
+                BarColumn(20),  # so that all fits into 80 columns
                 TextColumn("{task.fields[epoch]:.4g} passes, left"),
                 TimeRemainingColumn(),
+                console=Console(stderr=True),  # standard output is for results
             )
             self._bar.start()
             self._task = self._bar.add_task(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class Status(str, Enum):
         return self.value
 
 
-_REMEDY = {
+REMEDY = {
     Status.MAX_EPOCHS: "Raise max_epochs or tol, scale the features, or try another method.",
     Status.MAX_SECONDS: "Raise max_seconds or tol, scale the features, or try another method.",
     Status.STALLED: "Raise tol, or scale the features: rounding errors hide a smaller gap.",
@@ -98,7 +99,8 @@ class Solution:
     ``coef`` has shape (p,), for a loss of K classes (p, K); ``dual`` (n,) or (n, K). ``intercept``,
     which decision values have on top of X·coef, is a number or has shape (K,); 0 without one.
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
-    by updates and by the sampling.
+    by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
+    defaults, as one would write them; None if they are not known.
     """
 
     coef: Floats = field(repr=False)
@@ -110,10 +112,19 @@ class Solution:
     method: str
     target: float
     passes: float
+    settings: dict[str, str] | None = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:
         return self.status is Status.CONVERGED
+
+    @property
+    def name(self) -> str:
+        """What ran, in a word or two."""
+        name = self.method.split(":", maxsplit=1)[0]
+        if name.startswith("auto ("):  # then comes what it chose, and why
+            name = name.removeprefix("auto (").split(",", maxsplit=1)[0]
+        return name
 
     @property
     def n_iter(self) -> float:
@@ -124,5 +135,24 @@ class Solution:
         words = f"{self.certificate} after {self.passes:.3g} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
-        remedy = _REMEDY.get(self.status)
+        remedy = REMEDY.get(self.status)
         return words if remedy is None else f"{words} {remedy}"
+
+    def report(
+        self,
+        path: Any,
+        problem: Any = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+        recording: Any = None,
+    ) -> Path:
+        """Write a page that explains the certificate and shows the run; returns its path.
+
+        The page is one file that needs no network. With the ``problem`` it says what was fitted,
+        with a ``Recording`` how the sampling went; ``command`` is the line that repeats the run.
+        """
+        from dualgap.report import write
+
+        recordings = None if recording is None else {self.name: recording}
+        return write(path, {self.name: self}, problem, title, command, recordings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from dualgap.loop_state import Found, facts
 from dualgap.problem import Problem
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
+from dualgap.spelling import spelled
 from dualgap.steps.base import Setting, ending
 from dualgap.steps.start import as_start
 
@@ -96,6 +98,10 @@ def solve(
     limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function, not {callback!r}")
+    settings = _other_than_default(
+        method=method, sampling=sampling, tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
+        random_state=random_state, warm_start=None if warm_start is None else ...,
+    )  # fmt: skip
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
@@ -146,6 +152,7 @@ def solve(
         method=name,
         target=loop.target,
         passes=loop.updates / run.size + loop.looks,
+        settings=settings,
     )
 
 
@@ -154,3 +161,13 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
+
+
+def _other_than_default(**given: Any) -> dict[str, str]:
+    """What a solution remembers of the arguments, as one would write them."""
+    usual = {name: parameter.default for name, parameter in signature(solve).parameters.items()}
+    return {
+        name: spelled(value)
+        for name, value in given.items()
+        if not (type(value) is type(usual[name]) and value == usual[name])
+    }

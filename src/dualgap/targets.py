@@ -35,7 +35,8 @@ def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
             if len(classes) == 1
             else f"{len(classes)} different values"
         )
-        raise ValueError(f"y has {found}; {name} needs labels of exactly two values")
+        more = "; for more classes use Softmax or MulticlassHinge" if len(classes) > 2 else ""
+        raise ValueError(f"y has {found}; {name} needs labels of exactly two values{more}")
     return np.where(upper, 1.0, -1.0), np.array([low, high])
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dualgap._validate import unknown
-from dualgap.datasets import fetch
+from dualgap.datasets import fetch, small
 from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
 from dualgap.datasets.files import VARIABLE, cache_folder, data_folder, find
-from dualgap.datasets.read import check_shape, read
-from dualgap.datasets.registry import ALIASES, ENTRIES, Entry, names, stem
+from dualgap.datasets.read import check_shape, labels, read
+from dualgap.datasets.registry import ALIASES, ENTRIES, Entry, stem
 from dualgap.datasets.synthetic import stand_in
 
 
@@ -24,22 +24,28 @@ class Dataset:
     y: Any
     synthetic: bool
     source: str
+    features: tuple[str, ...] | None = None  # their names, if they have any
 
     def __repr__(self) -> str:
         n, d = self.X.shape
         return f"Dataset({self.name!r}, {n} x {d}, {self.source})"
 
 
+def names() -> list[str]:
+    """The data sets that ``load`` knows where to find: of the papers, and small ones."""
+    return [*ENTRIES, *small.NAMES]
+
+
 def load(
     name: str, *, missing: Literal["raise", "synthetic"] = "raise", download: bool = True
 ) -> Dataset:
-    """Load a data set in LIBSVM format; two classes get the labels -1 and +1.
+    """Load a data set by its name; two classes get the labels -1 and +1.
 
-    ``name`` is one of ``names()`` or the name of a file, with or without ``.svm`` and the ending of
-    its packing. Files are looked for in the folder that the environment variable DUALGAP_DATA
-    names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM site, unless
-    ``download`` is False. Where a folder has only a near relative of a paper's set, that is loaded,
-    under its own name.
+    ``name`` is one of ``names()`` or the name of a file in LIBSVM format, with or without ``.svm``
+    and the ending of its packing. Files are looked for in the folder that the environment variable
+    DUALGAP_DATA names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM
+    site, unless ``download`` is False; small ones are a part of scikit-learn. Where a folder has
+    only a near relative of a paper's set, that is loaded, under its own name.
 
     When a set of ``names()`` cannot be had, ``missing="synthetic"`` returns generated data of the
     same shape, which say so in ``name`` and ``source``.
@@ -58,6 +64,9 @@ def load(
     path = find(cache, stems[:1])
     if path is not None:
         return _from_cache(path, entry)
+    if name in small.NAMES:
+        X, y, features = small.load(name)
+        return Dataset(name, X, labels(y), False, "a part of scikit-learn", features)
     looked = _looked_for(stems, folder, cache)
     if entry is None:
         raise DatasetNotFoundError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,6 +42,12 @@ def open_folder(folder: str | os.PathLike[str]) -> Dataset:
     ``Problem`` reads X in place, and ``solve`` then chooses methods that make no copy of it. Two
     classes get the labels -1 and +1, as ``load`` does it.
     """
+    data = open_as_it_is(folder)
+    return replace(data, y=labels(data.y))
+
+
+def open_as_it_is(folder: str | os.PathLike[str]) -> Dataset:
+    """The same with the labels that were written."""
     path = Path(folder)
     header = _header(path)
     arrays = {name: _mapped(path, name, header[name]) for name in _ARRAYS}
@@ -51,8 +58,7 @@ def open_folder(folder: str | os.PathLike[str]) -> Dataset:
         raise _damaged(path, "its arrays do not fit together")
     parts = arrays["data"], arrays["indices"], bounds
     X = OnDisk(parts, shape=(n, p))
-    y = labels(np.array(arrays["y"]))
-    return Dataset(path.name, X, y, False, f"{path}, {header['source']}")
+    return Dataset(path.name, X, np.array(arrays["y"]), False, f"{path}, {header['source']}")
 
 
 def _header(path: Path) -> dict[str, Any]:

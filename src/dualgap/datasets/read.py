@@ -15,31 +15,50 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap.datasets.errors import DatasetDamagedError
+from dualgap.datasets.errors import ColumnError, DatasetDamagedError
+from dualgap.datasets.lines import LineError, Parsed, blocks, parsed
 from dualgap.datasets.registry import Entry
 
 _OPEN: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+_LARGEST_INT32 = np.iinfo(np.int32).max
 # Some tables count the zeros that a file spells out, and print densities with few digits.
 _NNZ_TOLERANCE, _DENSITY_TOLERANCE = 1e-4, 0.05
 
 
 def read(path: Path, d: int | None = None) -> tuple[Any, Any]:
-    """X and y; ``d`` adds the empty columns that a file does not show at its end."""
-    from sklearn.datasets import load_svmlight_file
+    """X and y of a known set; ``d`` adds the empty columns that a file does not show at its end."""
+    try:
+        X, y = read_libsvm(path, d)
+    except DatasetDamagedError as error:
+        words = damaged(path, str(error.__cause__ or error))
+        raise DatasetDamagedError(f"{words}: delete it, or replace it by a good copy") from error
+    return X, labels(y)
 
+
+def read_libsvm(path: Path, d: int | None = None) -> tuple[Any, Any]:
+    """X and y, as they are; features are counted from 0 if some index is."""
     with open(path, "rb") as raw, unpacked(raw, path) as file:
-        X, y = load_svmlight_file(file)
-    if X.shape[0] == 0:
-        raise damaged(path, "it has no rows")
-    shape = (X.shape[0], max(X.shape[1], d or 0))
+        found = [_compact(parsed(block, number)) for number, block in blocks(file)]
+        if not sum(len(rows.y) for rows in found):
+            raise ValueError("it has no rows")
+    y, counts, indices, values = (np.concatenate(parts) for parts in zip(*found))
+    indices -= indices.dtype.type(indices.min(initial=1) > 0)
+    shape = (len(y), max(int(indices.max(initial=-1)) + 1, d or 0))
     # 64-bit indices slow SciPy down, and some libraries refuse them.
-    index = np.int32 if max(X.nnz, *shape) <= np.iinfo(np.int32).max else np.int64
-    parts = (X.data, X.indices.astype(index, copy=False), X.indptr.astype(index, copy=False))
-    return sp.csr_matrix(parts, shape=shape), labels(y)
+    index = np.int32 if max(len(values), *shape) <= _LARGEST_INT32 else np.int64
+    bounds = np.append(0, np.cumsum(counts)).astype(index)
+    return sp.csr_matrix((values, indices.astype(index, copy=False), bounds), shape=shape), y
+
+
+def _compact(rows: Parsed) -> Parsed:
+    """The same without the room that was left, as a part of what is read."""
+    small = rows.indices.max(initial=0) <= _LARGEST_INT32
+    indices = rows.indices.astype(np.int32 if small else np.int64)
+    return Parsed(rows.y.copy(), rows.counts, indices, rows.values.copy())
 
 
 @contextmanager
-def unpacked(raw: Any, path: Path) -> Iterator[Any]:
+def unpacked(raw: Any, path: Path, kind: str = "LIBSVM") -> Iterator[Any]:
     """What an open file holds; faults that are found with it name the file."""
     try:
         unpack = _OPEN.get(path.suffix)
@@ -48,15 +67,17 @@ def unpacked(raw: Any, path: Path) -> Iterator[Any]:
         else:
             with unpack(raw, "rb") as file:
                 yield file
-    except DatasetDamagedError:
+    except (DatasetDamagedError, ColumnError):
         raise
+    except LineError as error:
+        raise DatasetDamagedError(f"{os.fspath(path)}, {error}") from error
     except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise damaged(path, str(error)) from error
+        raise damaged(path, str(error), kind) from error
     except OSError as error:
         # With a number, the system refused to read; without, bz2 or gzip finds fault with the file.
         if error.errno is not None:
             raise
-        raise damaged(path, str(error)) from error
+        raise damaged(path, str(error), kind) from error
 
 
 def check_shape(path: Path, X: Any, entry: Entry) -> None:
@@ -79,8 +100,5 @@ def labels(y: Any) -> Any:
     return np.where(y == values[1], 1.0, -1.0) if len(values) == 2 else y
 
 
-def damaged(path: Path, why: str) -> DatasetDamagedError:
-    return DatasetDamagedError(
-        f"{os.fspath(path)} is damaged or not in LIBSVM format ({why}): delete it, or replace it by"
-        " a good copy"
-    )
+def damaged(path: Path, why: str, kind: str = "LIBSVM") -> DatasetDamagedError:
+    return DatasetDamagedError(f"{os.fspath(path)} is damaged or not in {kind} format ({why})")

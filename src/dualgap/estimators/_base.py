@@ -18,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
-from dualgap.estimators._certified import coef_lines
 from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
 from dualgap.estimators._penalties import constraints_of
 from dualgap.linalg import storage
 from dualgap.loop import Snapshot
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
+from dualgap.proven_predictions import coef_lines
 from dualgap.solution import Status
 from dualgap.solve import solve
 

@@ -16,9 +16,9 @@ from dualgap._validate import Floats
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
-from dualgap.estimators._certified import CertifiedClasses
 from dualgap.estimators._fits import Task
 from dualgap.loop import Snapshot
+from dualgap.proven_predictions import CertifiedClasses
 
 
 class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):

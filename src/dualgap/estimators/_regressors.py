@@ -12,8 +12,8 @@ from sklearn.utils.validation import validate_data
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
-from dualgap.estimators._certified import CertifiedPredictions
 from dualgap.estimators._fits import Task
+from dualgap.proven_predictions import CertifiedPredictions
 
 
 class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):

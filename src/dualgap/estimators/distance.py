@@ -25,11 +25,11 @@ def certify_model(
     max_epochs: int = 1000,
 ) -> Certificate | CertificateSum:
     """What ``dualgap.certify`` does with a fitted model; see there."""
-    proofs = tuple(_prove(part, tol, max_epochs) for part in parts(model, X, y, sample_weight))
+    proofs = tuple(prove_part(part, tol, max_epochs) for part in parts(model, X, y, sample_weight))
     return proofs[0] if len(proofs) == 1 else CertificateSum(proofs)
 
 
-def _prove(part: Part, tol: float, max_epochs: int) -> Certificate:
+def prove_part(part: Part, tol: float, max_epochs: int) -> Certificate:
     problem, coef, intercept, unit = part
     proof = certify(problem, coef, intercept=intercept)
     if proof.gap > tol * proof.scale:

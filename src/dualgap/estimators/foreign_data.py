@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._validate import Floats, finite_vector, real_array
-from dualgap.estimators._certified import coef_lines
 from dualgap.linalg import storage
+from dualgap.proven_predictions import coef_lines
 
 
 class Fitted(NamedTuple):

@@ -141,37 +141,60 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
             out[place(matrix, i, t)] += weights[i] * x * x
 
 
-def measure(matrix: Any) -> tuple[float, Floats, Floats, Any]:
-    """The largest |entry| or NaN, the squared norms of coordinates and of places, and how many
-    entries each place has."""
-    rows, places = matrix.shape
-    own = np.empty(rows)
-    lines = across(matrix)
-    sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
-    calls = [(part(matrix, s), own[s], of_part) for s, of_part in zip(lines, sums)]
-    largest = _threads.together(_measure, calls)
-    total = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
-    narrow = np.uint32 if rows < 1 << 32 else np.int64
-    return float(np.max(largest)), own, total[:, 0].copy(), total[:, 1].astype(narrow)
+def measure(matrix: Any) -> Floats:
+    """The squared norms of coordinates."""
+    own = np.empty(matrix.shape[0])
+    _threads.together(_measure, [(part(matrix, s), own[s]) for s in along(matrix)])
+    return own
 
 
 @kernel
-def _measure(matrix: Any, own: Any, other: Any) -> float:
-    largest = 0.0
-    total = 0.0
+def _measure(matrix: Any, own: Any) -> None:
     for i in range(len(own)):
         start, stop = span(matrix, i)
         square = 0.0
         for t in range(start, stop):
             x = np.float64(entry(matrix, i, t))
-            k = place(matrix, i, t)
-            largest = max(largest, abs(x))
-            total += x
             square += x * x
-            other[k, 0] += x * x
-            other[k, 1] += 1.0
         own[i] = square
-    return largest if np.isfinite(total) else np.nan
+
+
+@kernel
+def largest(matrix: Any, rows: int) -> float:
+    """The largest |entry|, or NaN."""
+    found = 0.0
+    for i in range(rows):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            x = abs(np.float64(entry(matrix, i, t)))
+            if not x <= found:
+                found = x
+            if found != found:
+                return found
+    return found
+
+
+def measure_across(matrix: Any) -> tuple[Floats, Any]:
+    """The squared norms of places, and how many entries each has."""
+    rows, places = matrix.shape
+    lines = across(matrix)
+    sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
+    calls = [(part(matrix, s), s.stop - s.start, own) for s, own in zip(lines, sums)]
+    _threads.together(_measure_across, calls)
+    total = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
+    narrow = np.uint32 if rows < 1 << 32 else np.int64
+    return total[:, 0].copy(), total[:, 1].astype(narrow)
+
+
+@kernel
+def _measure_across(matrix: Any, rows: int, out: Any) -> None:
+    for i in range(rows):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            x = np.float64(entry(matrix, i, t))
+            k = place(matrix, i, t)
+            out[k, 0] += x * x
+            out[k, 1] += 1.0
 
 
 @kernel

@@ -14,6 +14,7 @@ from dualgap.steps.working_set_kernels import goal_of
 _FIRST, _LATER = 10, 3  # sweeps before the first direct solve, and at least between two of them
 _AS_FAST = 18.0  # how much faster a direct solve multiplies than sweeps, times 3
 _ROUNDS = 50
+_AT_ONCE = 128  # features of which several may leave before the next sweep
 _DAMPED = 1e-10  # added to a diagonal of 1, for features that others can replace
 
 
@@ -147,8 +148,8 @@ def _shift(gram: Any, which: Any, goal: Any, x: Any, g: Any, change: Any) -> flo
 @inner
 def _solve_support(
     gram: Any, lam: float, l1: Any, l2: Any, low: Any, high: Any, g: Any, x: Any
-) -> None:
-    """To the minimum of the model for the signs of x, or as far as they hold."""
+) -> bool:
+    """To the minimum of the model for the signs of x, or as far as they hold: then it is True."""
     size = len(x)
     which = np.empty(size, np.int64)
     count = 0
@@ -157,7 +158,7 @@ def _solve_support(
             which[count] = k
             count += 1
     if count == 0:
-        return
+        return False
     which = which[:count]
     move, goal = np.empty(count), np.empty(count)
     for s in range(count):
@@ -176,6 +177,7 @@ def _solve_support(
         gain += l1[k] * (abs(goal[s]) - abs(x[k])) + 0.5 * l2[k] * (goal[s] ** 2 - x[k] ** 2)
     change = np.empty(size)
     gain = lam * gain + _shift(gram, which, goal, x, g, change)
+    cut = length < 1.0
     if not gain <= 0.0:
         for s in range(count):
             k = which[s]
@@ -189,6 +191,7 @@ def _solve_support(
         x[which[s]] = goal[s]
     for k in range(size):
         g[k] += change[k]
+    return cut
 
 
 @kernel
@@ -218,8 +221,11 @@ def minimise(
             if largest <= close:
                 return first, largest
             largest = _sweep(gram, penalty, lam, order, q, g, x)
-        if shaped and largest > close:
-            _solve_support(gram, lam, l1, l2, low, high, g, x)
+        support = np.count_nonzero(x)
+        solves = (support if support <= _AT_ONCE else 1) if shaped and largest > close else 0
+        # Features leave one by one, as long as there are more of them than it takes.
+        while solves > 0 and _solve_support(gram, lam, l1, l2, low, high, g, x):
+            solves -= 1
         support = np.count_nonzero(x)
         sweeps = _LATER + int(support * support / (_AS_FAST * len(x)))
         largest = inf

@@ -15,6 +15,7 @@ from dualgap.steps import gram_kernels
 
 _MOST = 2000  # features of a Gram matrix
 _ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
+_LARGER = 2.0  # ... as they do if the matrix has so many times the entries of the columns
 _WORTH, _PER_ENTRY = 1_000_000, 4  # products that are worth a second thread
 _BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
 
@@ -40,8 +41,11 @@ class GramModel:
 
     def pays(self, set_: Any, entries: float) -> bool:
         """Whether a Gram matrix of these features should cost less than steps on their columns."""
+        if self.dense:
+            return len(set_) <= _MOST
         most = _ROW_ONCE if self.problem.loss.quadratic else _ROW
-        return len(set_) <= _MOST and (self.dense or entries <= most * self.problem.n)
+        short = entries <= most * self.problem.n and len(set_) ** 2 <= _LARGER * entries
+        return len(set_) <= _MOST and short
 
     def keep(self, set_: Any, stay: Any) -> None:
         """Features leave the set; their rows are the only ones to go."""

@@ -37,6 +37,7 @@ _INEXACT = 0.1  # what a stage may leave, relative to how far its multipliers ha
 _NEGLIGIBLE = 0.01  # ... or to the gap that is aimed at
 _MANY, _NARROWER = 12, 0.3  # what widths are multiplied by, unless a stage took more steps
 _WITHIN = 300.0  # rounding errors of u are so much smaller than its bounds
+_UNSEEN = 4  # steps between two looks, if the gap is known to be too large
 _INNER = 20  # steps among some samples before all of them are asked
 _AHEAD, _FURTHER = 4.0, 4.0  # how far decision values may go next, relative to the last time ...
 _SHORTER = 0.5  # ... or, after a step that was so short, to what was thought
@@ -77,6 +78,7 @@ class NewtonRun(FullPassRun):
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # others were refused
+        self.target = setting.target
         self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
         w = np.clip(origin(problem) if warm.coef is None else warm.coef, shape.low, shape.high)
         a = dual_start(problem, warm.dual)
@@ -106,6 +108,18 @@ class NewtonRun(FullPassRun):
         if self.unsampled:
             self.unsampled = False
             self._start_from_a_sample()
+        products = 0
+        for _ in range(_UNSEEN):
+            length = self._step()
+            products += 3 + self.problem.d
+            # Without kinks of loss and penalty this is the gap: what is larger need not be seen.
+            if length == 0.0 or self.samples.q > 0.0 or self.at.imbalance() <= self.target:
+                break
+        moved = length > 0.0 and not self._is_exhausted(self.samples.shift(self.at.response.b))
+        return int(moved), *self.worth(products)
+
+    def _step(self) -> float:
+        """The length of a step, or of several among few samples."""
         before = self.at.response.z
         near = self._near() if self.settles else None
         if near is None:
@@ -117,8 +131,7 @@ class NewtonRun(FullPassRun):
             away = self.at.response.z - before
             size = float(np.sqrt(np.sum(self.problem.c * away * away)))
             self.reach = max(_AHEAD * size, self.samples.q)
-        moved = length > 0.0 and not self._is_exhausted(self.samples.shift(self.at.response.b))
-        return int(moved), *self.worth(3 + self.problem.d)
+        return length
 
     def _start_from_a_sample(self) -> None:
         """Go to where some of the samples, at random, have their minimum: a tenth of the work."""
@@ -128,7 +141,7 @@ class NewtonRun(FullPassRun):
             return
         places = np.sort(self.rng.choice(n, size, replace=False))
         run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
-        run.negligible = _ROUGH * self.problem.scale
+        run.target = run.negligible = _ROUGH * self.problem.scale
         for _ in range(_INNER):
             run.advance(None)
             run.end_stage()

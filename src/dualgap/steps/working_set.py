@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from dualgap import terms
-from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.certificate import Pair
 from dualgap.linalg.blas import one_thread
@@ -32,6 +31,7 @@ from dualgap.steps.gram_model import GramModel, places
 from dualgap.steps.start import Start
 
 _FEW = 100  # features beyond the support that a set may always have
+_ALL = 200  # features of which one set, and one Gram matrix, is made if models stay as they are
 _GROWTH = 2.0  # ... in units of the support, if the last set has become all support
 _IDLE = 0.2  # part of a set that is support, below which the rest leaves
 _EASY = 400  # features over which the minimum is found in no time
@@ -44,7 +44,6 @@ _SWEEPS, _MANY_SWEEPS = 50, 100  # over columns, for a model of several and for 
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
-_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,9 @@ class WorkingSetRun(FullPassRun):
     def _choose(self) -> None:
         """Let those features join that could gain most by a step, if need be for idle ones."""
         problem = self.problem
+        if self.fixed and problem.d <= _ALL:
+            self._take_all()
+            return
         if not len(self.set):
             self.set = self._used()
         gain = np.empty(problem.d)
@@ -121,7 +123,8 @@ class WorkingSetRun(FullPassRun):
         stay = self._in_use(self.set)
         count = int(np.count_nonzero(stay))
         full = count / max(len(self.set), 1)
-        size = max(int((1.0 + _GROWTH * full) * count), count + _FEW)
+        # More features than samples are not needed, however many a rough model may use.
+        size = max(int((1.0 + _GROWTH * full) * min(count, problem.n)), count + _FEW)
         if len(new) > size - len(self.set) or full < _IDLE:
             self.model.keep(self.set, stay)
             self.set = self.set[stay]
@@ -129,11 +132,18 @@ class WorkingSetRun(FullPassRun):
         complete = len(new) <= room
         if not complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
-        # Gram matrices are read less widely if long columns are side by side.
-        new = new[np.argsort(-self.counts[new], kind="stable")]
-        self.set = np.concatenate([self.set, new])
+        self.set = np.concatenate([self.set, self._sorted(new)])
         easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
         self.settled = complete and easy
+
+    def _take_all(self) -> None:
+        """All features but empty ones: a look costs about as much as their Gram matrix."""
+        if not self.settled:
+            self.set, self.settled = self._sorted(np.flatnonzero(self.counts)), True
+
+    def _sorted(self, some: Any) -> Any:
+        # Gram matrices are read less widely if long columns are side by side.
+        return some[np.argsort(-self.counts[some], kind="stable")]
 
     def _used(self) -> Any:
         """The features that are not where the penalty would have them, or have no penalty."""
@@ -165,16 +175,15 @@ class WorkingSetRun(FullPassRun):
                 kernels.dots(self.matrix, self.r, set_, g)
                 if turn > 0 and self.model.off(set_, g, x) <= close:
                     break
-                part = _FINE if not self.fixed else (0.0 if self.settled else _ROUGH)
+                part = (0.0 if self.fixed else _FINE) if self.settled else _ROUGH
                 first = self.model.minimise(set_, self.h, g, flattest, x, close, part)
                 work += 4.0 * entries
             else:
                 first, spent = self._descend(flattest, x, close)
                 work += spent + 2.0 * entries
-            move = x - self.w[set_]
-            if not move.any():
+            if not (x != self.w[set_]).any():
                 break
-            value, moved = self._search(x, move, value)
+            value, moved = self._search(x, value)
             if not self.model.fresh and (first > _STALE * last or not moved):
                 self.model.forget()
             if turn == 0:
@@ -203,33 +212,15 @@ class WorkingSetRun(FullPassRun):
             _MANY_SWEEPS if self.fixed else _SWEEPS,
         )
 
-    def _search(self, x: Floats, move: Floats, value: float) -> tuple[float, bool]:
+    def _search(self, x: Floats, value: float) -> tuple[float, bool]:
         """Go to x, or as far that the objective falls by a part of what the model promises."""
-        problem, set_ = self.problem, self.set
-        penalty, lam = problem.penalty, problem.lam
+        problem = self.problem
+        penalty, lam, state = problem.penalty, problem.lam, (self.set, x, self.w, self.z)
         if self.fixed:
-            kernels.add(self.matrix, set_, move, self.z)
-            self.w[set_] = x
-            return value, True
-        along = np.zeros(problem.n)
-        kernels.add(self.matrix, set_, move, along)
-        old = self.w[set_]
-        base = kernels.set_penalty(penalty, lam, set_, old)
-        there = kernels.set_penalty(penalty, lam, set_, x)
-        promise = float(np.sum(self.r * along)) + there - base
-        rounding = _ROUNDING * EPS * (abs(value) + base)  # near the end, models promise less
-        length, (r, h) = 1.0, np.empty((2, problem.n))
-        while length > _SHORTEST:
-            z = self.z + length * along
-            losses = kernels.expand(problem.loss, problem.y, problem.c, z, r, h)
-            change = losses - value + there - base
-            if change <= _DECREASE * length * promise + rounding:
-                self.w[set_], self.z, self.r, self.h = x, z, r, h
-                return losses, True
-            length *= 0.5
-            x = old + length * move
-            there = kernels.set_penalty(penalty, lam, set_, x)
-        return value, False
+            return value, bool(kernels.go(self.matrix, *state))
+        losses = problem.loss, problem.y, problem.c
+        found = kernels.search(self.matrix, *losses, penalty, lam, *state, self.r, self.h, value)
+        return float(found[0]), bool(found[1])
 
     def state(self) -> dict[str, Any]:
         names = ("w", "z", "set", "settled", "negligible")

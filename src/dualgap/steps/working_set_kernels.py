@@ -7,13 +7,16 @@ one feature and keeps r up to date, which reads its column twice.
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from dualgap._compile import inner, kernel
 from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, span, value
+from dualgap._scalar import EPS
+
+_PAST, _REGULAR = 6, 1e-12  # sweeps between two jumps, and what keeps their system regular
+_DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
 
 
 @inner
@@ -57,13 +60,13 @@ def dots(matrix: Any, r: Any, order: Any, out: Any) -> None:
         out[turn] = total
 
 
-@kernel
-def add(matrix: Any, order: Any, amounts: Any, out: Any) -> None:
-    """out += Σ amounts A_j for j in ``order``."""
+@inner
+def _add(matrix: Any, order: Any, old: Any, new: Any, out: Any) -> None:
+    """out += Σ (new − old) A_j for j in ``order``; ``old`` has an entry for every feature."""
     for turn in range(len(order)):
-        amount = amounts[turn]
+        j = order[turn]
+        amount = new[turn] - old[j]
         if amount != 0.0:
-            j = order[turn]
             start, stop = span(matrix, j)
             for t in range(start, stop):
                 out[place(matrix, j, t)] += amount * entry(matrix, j, t)
@@ -111,6 +114,69 @@ def _sweep(
     return largest, kept, work
 
 
+@inner
+def _extrapolate(past: Any, out: Any) -> bool:
+    """Where the sequence of the rows of ``past`` seems to lead (Anderson 1965; Bertrand, Massias
+    2021): the average of later ones with weights of sum 1 that make steps cancel; False if none."""
+    steps = len(past) - 1
+    system = np.empty((steps, steps))
+    for s in range(steps):
+        for t in range(s + 1):
+            total = 0.0
+            for k in range(past.shape[1]):
+                total += (past[s + 1, k] - past[s, k]) * (past[t + 1, k] - past[t, k])
+            system[s, t] = system[t, s] = total
+    largest = 0.0
+    for s in range(steps):
+        largest = max(largest, system[s, s])
+    weights = np.ones(steps)
+    for s in range(steps):
+        system[s, s] += _REGULAR * largest
+    for s in range(steps):  # elimination: the system is positive definite
+        if system[s, s] <= 0.0:
+            return False
+        for t in range(s + 1, steps):
+            factor = system[t, s] / system[s, s]
+            for k in range(s, steps):
+                system[t, k] -= factor * system[s, k]
+            weights[t] -= factor * weights[s]
+    for s in range(steps - 1, -1, -1):
+        for k in range(s + 1, steps):
+            weights[s] -= system[s, k] * weights[k]
+        weights[s] /= system[s, s]
+    total = weights.sum()
+    if total == 0.0:
+        return False
+    out[:] = 0.0
+    for s in range(steps):
+        for k in range(len(out)):
+            out[k] += weights[s] / total * past[s + 1, k]
+    return True
+
+
+@inner
+def _jump(
+    matrix: Any, penalty: Any, lam: float, order: Any, h: Any, r: Any, x: Any, goal: Any, along: Any
+) -> None:
+    """Go to ``goal`` if the model is smaller there."""
+    along[:] = 0.0
+    change = 0.0
+    for turn in range(len(order)):
+        amount = goal[turn] - x[turn]
+        if amount != 0.0:
+            j = order[turn]
+            change += lam * (value(penalty, goal[turn], j) - value(penalty, x[turn], j))
+            start, stop = span(matrix, j)
+            for t in range(start, stop):
+                along[place(matrix, j, t)] += amount * entry(matrix, j, t)
+    for i in range(len(r)):
+        change += (r[i] + 0.5 * h[i] * along[i]) * along[i]
+    if change < 0.0:
+        x[:] = goal
+        for i in range(len(r)):
+            r[i] += h[i] * along[i]
+
+
 @kernel
 def descend(
     matrix: Any,
@@ -128,30 +194,42 @@ def descend(
     """Sweeps over ``order`` until no gradient is off by more than ``close``, or than a ``part`` of
     what the first sweep found, or ``most`` of them; returns what it found, and the entries read.
 
-    Between two sweeps over all features only those are visited that still move.
+    Between two sweeps over all features only those are visited that still move, and every few
+    sweeps a jump leads to where they seem to go.
     """
     first = -1.0
     which = np.empty(len(order), np.int64)
-    largest = inf
+    past, goal = np.empty((_PAST, len(order))), np.empty(len(order))
+    along = np.empty(len(r))
+    known = 0
     total = 0
     sweeps = 0
+    count = len(order)
+    everything = True
     while sweeps < most:
-        for turn in range(len(order)):
-            which[turn] = turn
-        largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, len(order))
+        if everything:
+            count = len(order)
+            for turn in range(count):
+                which[turn] = turn
+        largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, count)
         sweeps += 1
         total += work
         if first < 0.0:
             first = largest
             close = max(close, part * first)
         if largest <= close:
-            break
-        while sweeps < most:
-            largest, count, work = _sweep(matrix, penalty, lam, order, q, h, r, x, which, count)
-            sweeps += 1
-            total += work
-            if largest <= close:
+            if everything:
                 break
+            everything = True
+            continue
+        everything = False
+        past[known] = x
+        known += 1
+        if known == _PAST:
+            if _extrapolate(past, goal):
+                _jump(matrix, penalty, lam, order, h, r, x, goal, along)
+                total += work // 2
+            known = 0
     return first, float(total)
 
 
@@ -167,10 +245,74 @@ def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     return total
 
 
-@kernel
-def set_penalty(penalty: Any, lam: float, order: Any, w: Any) -> float:
-    """λ Σ g_j(w_j) over the set; ``w`` has an entry for each of ``order``."""
-    total = 0.0
+@inner
+def _change_of_penalty(penalty: Any, lam: float, order: Any, w: Any, x: Any) -> tuple[float, float]:
+    """λ Σ g_j(x_j) − g_j(w_j) over the set, and λ Σ g_j(w_j)."""
+    there, here = 0.0, 0.0
     for turn in range(len(order)):
-        total += value(penalty, w[turn], order[turn])
-    return lam * total
+        j = order[turn]
+        there += value(penalty, x[turn], j)
+        here += value(penalty, w[j], j)
+    return lam * (there - here), lam * here
+
+
+@inner
+def _put(order: Any, x: Any, w: Any) -> bool:
+    """w = x on the set; whether that makes any difference."""
+    moved = False
+    for turn in range(len(order)):
+        moved |= w[order[turn]] != x[turn]
+        w[order[turn]] = x[turn]
+    return moved
+
+
+@kernel
+def go(matrix: Any, order: Any, x: Any, w: Any, z: Any) -> bool:
+    """Change the coefficients of the set to x, and z = Xw with them; whether anything moves."""
+    _add(matrix, order, w, x, z)
+    return _put(order, x, w)
+
+
+@kernel
+def search(
+    matrix: Any,
+    loss: Any,
+    y: Any,
+    c: Any,
+    penalty: Any,
+    lam: float,
+    order: Any,
+    x: Any,
+    w: Any,
+    z: Any,
+    r: Any,
+    h: Any,
+    before: float,
+) -> tuple[float, bool]:
+    """Go from w to x, or as far that the objective falls by a part of what the model promises.
+
+    ``before`` is the sum of losses at w. Changes w on the set, z, r and h; returns the sum of
+    losses and whether a step was made.
+    """
+    along = np.zeros(len(z))
+    _add(matrix, order, w, x, along)
+    gain, base = _change_of_penalty(penalty, lam, order, w, x)
+    promise = gain
+    for i in range(len(z)):
+        promise += r[i] * along[i]
+    rounding = _ROUNDING * EPS * (abs(before) + base)  # near the end, models promise less
+    trial, slopes, curvatures = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
+    length = 1.0
+    while length > _SHORTEST:
+        for i in range(len(z)):
+            trial[i] = z[i] + length * along[i]
+        losses = expand(loss, y, c, trial, slopes, curvatures)
+        if losses - before + gain <= _DECREASE * length * promise + rounding:
+            z[:], r[:], h[:] = trial, slopes, curvatures
+            _put(order, x, w)
+            return losses, True
+        length *= 0.5
+        for turn in range(len(order)):
+            x[turn] = 0.5 * (x[turn] + w[order[turn]])
+        gain, _ = _change_of_penalty(penalty, lam, order, w, x)
+    return before, False

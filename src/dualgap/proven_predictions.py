@@ -20,7 +20,11 @@ def coef_lines(coef: Any) -> Floats:
 class CertifiedPredictions:
     """Bounds on the decision values of the exact optimum."""
 
-    _joint: bool
+    _joint: bool  # whether one problem has a column of coefficients for each class
+    _radii: Any
+    _read: Any
+    coef_: Any
+    intercept_: Any
 
     def decision_radius(self, X: Any) -> Floats:
         """How far each decision value x·w + b can be from that of the exact optimum.
@@ -69,6 +73,8 @@ class CertifiedPredictions:
 class CertifiedClasses(CertifiedPredictions):
     """Which predicted classes are those of the exact optimum."""
 
+    decision_function: Any
+
     def predict_certified(self, X: Any) -> Any:
         """Which predictions are proven to be those of the exact optimum.
 
@@ -99,7 +105,7 @@ class CertifiedClasses(CertifiedPredictions):
         rows = np.arange(len(best))
         if not self._joint:
             radii = self.decision_radius(X)
-            return radii + radii[rows, best][:, None]
+            return np.asarray(radii + radii[rows, best][:, None])
         data = self._data(X)
         one = self._radii[0]
         rounding = self._rounding(data)

@@ -1,4 +1,4 @@
-"""The command ``dualgap``."""
+"""``dualgap reproduce``."""
 
 from __future__ import annotations
 
@@ -9,35 +9,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from dualgap import __version__
-
-app = typer.Typer(
-    help="Linear models with a proof: every fit comes with a certified duality gap.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-)
+from dualgap.cli.command import INTERRUPTED
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"dualgap {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Linear models with a proof: every fit comes with a certified duality gap."""
-
-
-@app.command()
 def reproduce(
     paper: Annotated[
         str | None,
@@ -80,70 +56,13 @@ def reproduce(
     console = Console()
     try:
         _reproduce(console, paper, figure, x, quick, check, out, jobs)
-    except (ValueError, OSError) as error:
-        _fail(str(error))
     except BrokenProcessPool:
-        _fail("a run was killed, perhaps for want of memory; what is done is kept: try --jobs 1")
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        _fail("figures need matplotlib: pip install 'dualgap[plot]'")
+        raise ValueError(
+            "a run was killed, perhaps for want of memory; what is done is kept: try --jobs 1"
+        ) from None
     except KeyboardInterrupt:
         console.print("Stopped. What is done is kept: the same command goes on from here.")
-        raise typer.Exit(130) from None
-
-
-@app.command()
-def convert(
-    source: Annotated[Path, typer.Argument(help="A file in LIBSVM format, plain, gz, bz2 or xz.")],
-    folder: Annotated[Path, typer.Argument(help="The folder to be made.")],
-    float32: Annotated[
-        bool, typer.Option("--float32", help="Values in 4 bytes instead of 8.")
-    ] = False,
-    zero_based: Annotated[
-        bool | None,
-        typer.Option(
-            "--zero-based/--one-based",
-            help="The index of the first feature; 0 if some index is, unless it is given.",
-        ),
-    ] = None,
-    features: Annotated[
-        int | None, typer.Option(min=1, help="How many there are, if the file does not show all.")
-    ] = None,
-) -> None:
-    """Convert a file in LIBSVM format into a folder that is read without loading it into memory.
-
-    [bold]Example[/]
-
-      dualgap convert kdd12.xz kdd12 --float32
-
-    then in Python: data = dualgap.datasets.open_folder("kdd12"); Problem(data.X, data.y, ...)
-    """
-    from dualgap import datasets
-
-    console = Console()
-    try:
-        made = datasets.convert(
-            source,
-            folder,
-            dtype="float32" if float32 else "float64",
-            zero_based="auto" if zero_based is None else zero_based,
-            n_features=features,
-            progress=console.is_terminal,
-        )
-    except (ValueError, OSError) as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        console.print("Stopped. Nothing of the folder is left.")
-        raise typer.Exit(130) from None
-    X = datasets.open_folder(made).X
-    size = sum(file.stat().st_size for file in made.iterdir())
-    console.print(
-        f"wrote {made}: {X.shape[0]:,} rows, {X.shape[1]:,} features, {X.nnz:,} entries, "
-        f"{size / 1e9:.3g} GB",
-        soft_wrap=True,
-        highlight=False,
-    )
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _reproduce(
@@ -190,8 +109,3 @@ def _show_claims(console: Console, judged: list[tuple[Any, list[Any]]]) -> None:
             table.add_row(verdict.claim, verdict.data, answer, verdict.words)
         console.print(table)
         console.print()
-
-
-def _fail(message: str) -> None:
-    Console(stderr=True).print(f"[red]error:[/] {escape(message)}", soft_wrap=True, highlight=False)
-    raise typer.Exit(2)

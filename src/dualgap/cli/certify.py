@@ -1,0 +1,123 @@
+"""``dualgap certify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dualgap.cli import options, show
+from dualgap.cli.command import UNPROVEN
+from dualgap.cli.read import data_for, places
+from dualgap.datasets.open import Table, open_data
+from dualgap.datasets.tables import Wanted
+from dualgap.model import Model
+from dualgap.model_file import ModelFileError, load_model
+
+_TOL = 1e-6  # of a model that does not say what it was fitted to
+
+
+def certify(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="What dualgap fit has written; or, with --trust, a joblib or pickle file of a "
+            "fitted linear model of scikit-learn.",
+            show_default=False,
+        ),
+    ],
+    data: options.Data,
+    target: options.Target = None,
+    weights: options.Weights = None,
+    drop: options.Drop = "",
+    offline: options.Offline = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Read a joblib or pickle file. That runs code in it: only for files of people "
+            "you trust.",
+        ),
+    ] = False,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            help="The gap to be proven, in parts of P(0). Left out: that of the fit, or 1e-6.",
+            rich_help_panel="Run",
+        ),
+    ] = None,
+    max_epochs: options.MaxEpochs = 10_000,
+    json: options.Json = False,
+) -> None:
+    """Prove anew how far a model is from the best one, on the data of its fit.
+
+    Of the model's file only the coefficients and the problem are believed. The
+    proof takes a few passes over the data, or as long as a fit if these prove
+    too little.
+
+    Exit codes: 0 the gap is at most TOL, 1 it is more, 2 something is wrong
+    with the input.
+
+    [bold]Examples[/]
+
+      dualgap certify model.json train.svm
+
+      dualgap certify svc.joblib train.csv --target label --trust
+    """
+    own = _own(model, trust)
+    if own is not None:
+        table = data_for(own, data, target, weights, target_needed=True, download=not offline)
+        goal = float(own.settings.get("tol", _TOL)) if tol is None else tol
+        proof = _prove(own, table, goal, max_epochs)
+    else:
+        dropped = [name.strip() for name in drop.split(",") if name.strip()]
+        table = open_data(data, Wanted(target, weights, dropped), download=not offline)
+        goal = _TOL if tol is None else tol
+        proof = _prove_foreign(_unpickled(model), table, goal, max_epochs)
+    proven = proof.relative_gap <= goal
+    if json:
+        show.as_json({"proven": proven, "tol": goal, **show.proof(proof), "sentence": str(proof)})
+    else:
+        show.words(show.proof_in_words(proof, goal), "green" if proven else "yellow")
+    if not proven:
+        raise typer.Exit(UNPROVEN)
+
+
+def _own(path: Path, trust: bool) -> Model | None:
+    """A model of ours, or None for one of scikit-learn that the user trusts."""
+    try:
+        return load_model(path)
+    except ModelFileError as error:
+        if trust:
+            return None
+        raise ModelFileError(
+            f"{error}. A joblib or pickle file of scikit-learn is read with --trust only, since "
+            "reading it runs code in it"
+        ) from None
+
+
+def _prove(model: Model, table: Table, tol: float, max_epochs: int) -> Any:
+    from dualgap.estimators.distance import prove_part
+    from dualgap.estimators.foreign import Part
+
+    y = table.y if model.classes is None else places(model, table.y)
+    problem = model.problem(table.X, y, table.weights)
+    return prove_part(Part(problem, model.coef, model.intercept, 1.0), tol, max_epochs)
+
+
+def _prove_foreign(model: Any, table: Table, tol: float, max_epochs: int) -> Any:
+    from dualgap.certifying import certify as prove
+
+    return prove(model, table.X, table.y, table.weights, tol=tol, max_epochs=max_epochs)
+
+
+def _unpickled(path: Path) -> Any:
+    import joblib
+
+    try:
+        return joblib.load(path)
+    except OSError:
+        raise
+    except Exception as error:  # whatever pickles raise
+        raise ValueError(f"{path} is no joblib or pickle file that can be read: {error}") from None

@@ -1,0 +1,213 @@
+"""``dualgap compare``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dualgap.cli import options, show
+from dualgap.cli.asked import Asked
+from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
+from dualgap.methods import METHODS, suitable
+from dualgap.problem import Problem
+from dualgap.solution import Solution, Status
+from dualgap.solve import solve
+
+# Where there is a choice: the practical methods first, of each kind one.
+_USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
+_LIMIT = 30.0  # seconds for each
+
+
+def compare(
+    data: options.Data,
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Names with commas between them, as dualgap methods lists them; all for every one "
+            "that accepts the problem. Left out: a choice.",
+            rich_help_panel="Run",
+        ),
+    ] = "",
+    target: options.Target = None,
+    weights: options.Weights = None,
+    drop: options.Drop = "",
+    offline: options.Offline = False,
+    loss: options.Loss = None,
+    gamma: options.Gamma = None,
+    delta: options.Delta = None,
+    epsilon: options.Epsilon = None,
+    q: options.Quantile = None,
+    penalty: options.Penalty = "l2",
+    l1_ratio: options.L1Ratio = None,
+    low: options.Low = None,
+    high: options.High = None,
+    lam: options.Lam = "1/n",
+    intercept: options.Intercept = "yes",
+    tol: options.Tol = 1e-6,
+    max_epochs: options.MaxEpochs = 10_000,
+    max_seconds: Annotated[
+        float, typer.Option(help="Seconds at most, for each method.", rich_help_panel="Run")
+    ] = _LIMIT,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the gaps here, as .png, .svg or .pdf.", rich_help_panel="Output"),
+    ] = None,
+    x: Annotated[
+        str,
+        typer.Option(
+            help="The x-axis of the plot: epoch, updates, vector_operations or seconds.",
+            rich_help_panel="Output",
+        ),
+    ] = "seconds",
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a page with interactive curves here, in one file. Each method then runs "
+            "once more, untimed, to be watched.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Race methods on one problem, each under the same certificate.
+
+    Before the race each method makes one round, so that no time is spent on
+    compiling.
+
+    Exit codes: 0 some method has reached the target, 1 none has, 2 something
+    is wrong with the input, 130 Ctrl-C: the methods that have run are shown.
+
+    [bold]Examples[/]
+
+      dualgap compare w8a --loss hinge --intercept no --methods auto,sdca,spdc
+
+      dualgap compare train.csv --target label --plot race.png --html race.html
+    """
+    for path in (plot, html):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ValueError(f"there is no folder {path.parent}")
+    asked = Asked(
+        data, target, weights, drop, offline,
+        loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
+        penalty, l1_ratio, low, high, intercept,
+    )  # fmt: skip
+    if plot is not None:
+        import matplotlib  # noqa: F401 - better now than after the race
+    if html is not None:
+        from dualgap import report
+        from dualgap.recording import Recording
+    table = asked.table()
+    problem, _ = asked.problem(table, lam)
+    limits: dict[str, Any] = {
+        "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
+        "n_threads": threads,
+    }  # fmt: skip
+    runs, refused = _race(problem, _named(methods, problem), **limits)
+    title = f"{table.name}: {show.described(problem)}"
+    if json:
+        show.as_json({"data": table.name, "problem": show.described(problem), "tol": tol,
+                      "runs": {name: _machine(run) for name, run in runs.items()},
+                      "refused": refused})  # fmt: skip
+    else:
+        show.words(title, "bold")
+        _people(runs, refused, problem.intercept is True)
+    if runs and plot is not None:
+        _draw(runs, plot, x, title)
+    if runs and html is not None:
+        command = shlex.join(["dualgap", *sys.argv[1:]])
+        watched = {name: Recording() for name in runs}
+        for name, recording in watched.items():
+            solve(problem, name, callback=recording, **limits)
+        report.write(html, runs, problem, title, command, watched)
+        say(f"wrote {html}")
+    if any(run.status is Status.INTERRUPTED for run in runs.values()):
+        raise typer.Exit(INTERRUPTED)
+    if not any(run.converged for run in runs.values()):
+        raise typer.Exit(UNPROVEN)
+
+
+def _named(methods: str, problem: Problem) -> list[str]:
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    if names == ["all"]:
+        return ["auto", *suitable(problem)]
+    if names:
+        return list(dict.fromkeys(names))
+    fit = {"auto", *suitable(problem)}
+    return [name for name in _USUAL if name in fit]
+
+
+def _race(
+    problem: Problem, names: Iterable[str], **options: Any
+) -> tuple[dict[str, Solution], dict[str, str]]:
+    """The runs, and why others were refused."""
+    live = Console(stderr=True).is_terminal
+    runs: dict[str, Solution] = {}
+    refused: dict[str, str] = {}
+    for name in names:
+        if name != "auto" and name in METHODS and METHODS[name].refusal(problem) is not None:
+            refused[name] = str(METHODS[name].refusal(problem))
+            continue
+        if live:
+            say(name)
+        warm = solve(problem, name, **{**options, "max_epochs": 1})
+        if warm.status is not Status.INTERRUPTED:
+            warm = runs[name] = solve(problem, name, progress=live, **options)
+        if warm.status is Status.INTERRUPTED:
+            break
+    return runs, refused
+
+
+def _machine(run: Solution) -> dict[str, Any]:
+    return {
+        "status": run.status.name.lower(),
+        **show.proof(run.certificate),
+        "passes": run.passes,
+        "seconds": run.history.seconds[-1],
+        "method": run.method,
+        "history": run.history.to_dict(),
+    }
+
+
+def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: bool) -> None:
+    rows = sorted(
+        runs.items(),
+        key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
+    )
+    show.columns(
+        ("method", "end", "gap / P(0)", "passes", "seconds"),
+        [
+            (
+                name,
+                run.status.name.lower().replace("_", " "),
+                f"{run.certificate.relative_gap:.1e}",
+                f"{run.passes:.4g}",
+                f"{run.history.seconds[-1]:.3g}",
+            )
+            for name, run in rows
+        ],
+        left=2,
+    )
+    for name, why in refused.items():
+        show.words(f"{name} cannot solve this problem: {why}", "yellow")
+    if refused and with_intercept:
+        show.words("More methods take part with --intercept no, or penalised.", "dim")
+
+
+def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:
+    from matplotlib import use
+
+    use("Agg")
+    from dualgap.plots import ConvergenceDisplay
+
+    display = ConvergenceDisplay(runs).plot(x=x)
+    display.ax_.set_title(title, fontsize="small", wrap=True)
+    display.figure_.savefig(path)
+    say(f"wrote {path}")

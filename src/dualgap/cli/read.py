@@ -1,0 +1,43 @@
+"""Data for a model that is there: its features by their names, its labels as it knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.cli.show import label
+from dualgap.datasets.open import Table, is_table, open_data
+from dualgap.datasets.tables import Wanted
+from dualgap.model import Model
+
+
+def data_for(
+    model: Model,
+    data: str,
+    target: str | None,
+    weights: str | None,
+    *,
+    target_needed: bool,
+    download: bool,
+) -> Table:
+    """The data in the features of a model; the target is the column that it was at the fit."""
+    wanted = Wanted(target, weights)
+    if target is not None or is_table(data):
+        own = model.settings.get("target_column")
+        named = own if target is None and isinstance(own, str) else target
+        needed = target_needed or target is not None
+        wanted = Wanted(named, weights, (), model.feature_names, target_needed=needed)
+    return open_data(data, wanted, n_features=model.n_features, download=download)
+
+
+def places(model: Model, y: Any) -> Any:
+    """Labels as places among the classes of a model."""
+    known = {label(value): float(k) for k, value in enumerate(model.classes)}
+    found, inverse = np.unique(y, return_inverse=True)
+    strange = [label(value) for value in found if label(value) not in known]
+    if strange:
+        raise ValueError(
+            f"the data have the label {strange[0]}, and the model knows {', '.join(known)} only"
+        )
+    return np.array([known[label(value)] for value in found])[inverse.reshape(len(y))]

@@ -1,0 +1,124 @@
+"""What people read: facts in two columns, tables, a proof in words; and the same as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dualgap.linalg import storage
+from dualgap.problem import Problem
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> None:
+    """Names and values, one below the other."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, escape(value))
+    Console().print(table, highlight=False)
+
+
+def columns(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
+    """A table; the first ``left`` columns hold words, the others numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for k, head in enumerate(heads):
+        table.add_column(head, overflow="fold", justify="left" if k < left else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console().print(table, highlight=False)
+
+
+def words(text: str, style: str = "") -> None:
+    """A sentence."""
+    Console().print(escape(text), style=style, highlight=False)
+
+
+def as_json(value: Mapping[str, Any]) -> None:
+    """The value on standard output."""
+    typer.echo(json.dumps(plain(value), indent=1, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The same in JSON's own types; what is infinite or undefined is null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def proof(certificate: Any) -> dict[str, Any]:
+    """A certificate for JSON."""
+    return {
+        "objective": certificate.primal,
+        "lower_bound": certificate.dual,
+        "gap": certificate.gap,
+        "relative_gap": certificate.relative_gap,
+        "scale": certificate.scale,
+    }
+
+
+def proof_in_words(certificate: Any, tol: float) -> str:
+    """What is proven, for people who have never heard of duality."""
+    primal, dual = certificate.primal, certificate.dual
+    if not (math.isfinite(primal) and math.isfinite(dual)):
+        return f"Nothing is proven: {certificate}."
+    digits = 4 + int(max(0.0, -math.log10(max(certificate.relative_gap, 1e-12))))
+    reached = certificate.relative_gap <= tol
+    end = f"as asked for ({tol:.1e})" if reached else f"more than asked for ({tol:.1e})"
+    return (
+        f"Proven: no model of this kind has an objective below {dual:.{digits}g}, and this one has "
+        f"{primal:.{digits}g}, so it is at most {certificate.gap:.2g} from the best. That is "
+        f"{certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
+    )
+
+
+def shape_of(X: Any) -> str:
+    """How large the data are."""
+    n, p = X.shape
+    size = f"{n:,} rows, {p:,} features"
+    return f"{size}, {X.nnz:,} entries" if storage.is_sparse(X) else f"{size}, dense"
+
+
+def described(problem: Problem) -> str:
+    """Loss, penalty and λ."""
+    kinds = {True: "intercept", False: "no intercept", "penalised": "penalised intercept"}
+    return (
+        f"{_short(problem.loss)} loss, {_short(problem.feature_penalty)} penalty, "
+        f"λ = {problem.lam:.6g}, {kinds[problem.intercept]}"
+    )
+
+
+def _short(thing: Any) -> str:
+    """The name of a loss or penalty, with the parameters that are not the usual ones."""
+    usual = getattr(thing, "_field_defaults", {})
+    parts = [
+        f"{name}={_short(part) if isinstance(part, tuple) else part}"
+        for name, part in zip(thing._fields, thing)
+        if np.ndim(part) == 0 and (isinstance(part, tuple) or part != usual.get(name))
+    ]
+    name = type(thing).__name__
+    return f"{name}({', '.join(parts)})" if parts else name
+
+
+def label(value: Any) -> str:
+    """A label or number, without a point where it is whole, else to the last bit."""
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

@@ -1,0 +1,92 @@
+"""Any data that a user can name: a file, a folder of ``convert``, or a data set."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dualgap.datasets.csv_text import read_csv
+from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
+from dualgap.datasets.load import load
+from dualgap.datasets.on_disk import open_as_it_is
+from dualgap.datasets.parquet import read_parquet
+from dualgap.datasets.read import read_libsvm
+from dualgap.datasets.registry import PACKINGS
+from dualgap.datasets.tables import Wanted
+
+_CSV, _PARQUET = (".csv", ".tsv"), (".parquet", ".pq")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Data as they are: labels are not changed. ``y`` is None if there is no target."""
+
+    name: str
+    X: Any
+    y: Any
+    weights: Any
+    features: tuple[str, ...] | None
+    source: str
+
+
+def open_data(
+    what: str, wanted: Wanted = Wanted(), *, n_features: int | None = None, download: bool = True
+) -> Table:
+    """Read a file in LIBSVM, CSV or Parquet format, open a folder, or load a data set by name.
+
+    ``wanted`` says which columns of a table mean what; ``n_features`` adds the empty features that
+    LIBSVM text does not show at its end.
+    """
+    path = Path(what)
+    if path.is_dir():
+        data = open_as_it_is(path)
+        _refuse_columns(wanted, f"{path} is a folder of dualgap convert")
+        return Table(data.name, data.X, data.y, None, None, data.source)
+    if not path.exists():
+        return _by_name(what, wanted, download)
+    kind = _kind(path, wanted)
+    if kind == "libsvm":
+        _refuse_columns(wanted, f"{path} is taken to be in LIBSVM format")
+        X, y = read_libsvm(path, n_features)
+        if X.shape[1] == 0:
+            raise DatasetDamagedError(f"{path} has no features: each line has a target only")
+        return Table(path.name, X, y, None, None, os.fspath(path))
+    found = (read_csv if kind == "csv" else read_parquet)(path, wanted)
+    return Table(path.name, found.X, found.y, found.weights, found.features, os.fspath(path))
+
+
+def is_table(what: str) -> bool:
+    """Whether a name says that a file is a table, whose columns have names."""
+    return _unpacked(what).endswith((*_CSV, *_PARQUET))
+
+
+def _kind(path: Path, wanted: Wanted) -> str:
+    if _unpacked(path.name).endswith(_PARQUET):
+        return "parquet"
+    return "csv" if is_table(path.name) or wanted.target is not None else "libsvm"
+
+
+def _unpacked(name: str) -> str:
+    name = name.lower()
+    for packing in PACKINGS[1:]:
+        name = name.removesuffix(packing)
+    return name
+
+
+def _refuse_columns(wanted: Wanted, why: str) -> None:
+    for option, value in (("--target", wanted.target), ("--weights", wanted.weights)):
+        if value is not None:
+            raise ValueError(f"{option} is for tables, and {why}, whose columns have no names")
+
+
+def _by_name(what: str, wanted: Wanted, download: bool) -> Table:
+    if Path(what).name != what or not what:
+        raise FileNotFoundError(f"there is no file {what!r}")
+    try:
+        data = load(what, download=download)
+    except DatasetNotFoundError as error:
+        raise DatasetNotFoundError(f"there is no file {what!r}, and {error}") from None
+    _refuse_columns(wanted, f"{what} is a data set")
+    return Table(data.name, data.X, data.y, None, data.features, data.source)

@@ -1,0 +1,52 @@
+"""A method: a step, a sampling, and words about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dualgap.penalties import L2
+from dualgap.problem import Problem
+from dualgap.samplings.base import Sampling
+from dualgap.steps.base import Step
+
+
+def lacks_l2(problem: Problem) -> str | None:
+    return None if isinstance(problem.penalty, L2) else "the penalty is not L2"
+
+
+def lacks_smooth_loss(problem: Problem) -> str | None:
+    if problem.loss.gamma > 0.0:
+        return None
+    return f"the {type(problem.loss).__name__} loss is not smooth (its slope is not Lipschitz)"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A step × a sampling; ``needs`` are checks of the problem beyond those of the step.
+
+    ``about`` says what it is, ``when`` what it is for, ``paper`` where it comes from.
+    """
+
+    step: Any
+    sampling: Sampling
+    about: str = ""
+    paper: str = ""
+    needs: tuple[Any, ...] = ()
+    when: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.step, Step):
+            raise ValueError(f'step must be a step such as Coordinate("dual"), not {self.step!r}')
+        if not isinstance(self.sampling, Sampling):
+            raise ValueError(
+                f"sampling must be a sampling such as Uniform(), not {self.sampling!r}"
+            )
+
+    def refusal(self, problem: Problem) -> str | None:
+        """What the problem lacks for this method, in words; None when it lacks nothing."""
+        lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
+        lacks.append(self.step.mismatch(self.sampling))
+        if not any(lacks):
+            lacks = [self.sampling.refusal(problem, self.step.view_of(problem))]
+        return " and ".join(filter(None, lacks)) or None
