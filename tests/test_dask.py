@@ -176,6 +176,23 @@ def test_partitions_of_a_dataframe_that_differ():
             solve(Partitioned(with_third(change)), 2)
 
 
+def test_estimators_take_arrays_and_dataframes(client):
+    X, y = sparse_data()
+    dense, cuts = X.toarray(), [slice(0, 80), slice(80, 160), slice(160, 240)]
+    frame = pd.DataFrame(dense, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=y)
+
+    def fitted(*data, **options):
+        model = dg.Ridge(alpha=20.0, fit_intercept=False)
+        return dg.distributed.fit(model, *data, work=1, **options)
+
+    here = fitted([(dense[s], y[s]) for s in cuts])
+    there = fitted(da.from_array(dense, chunks=(80, 20)), y, client=client)
+    named = fitted(dd.from_pandas(frame, npartitions=3), "y", client=client)
+    np.testing.assert_array_equal(there.coef_, here.coef_)
+    np.testing.assert_array_equal(named.coef_, here.coef_)
+    assert list(named.feature_names_in_) == list(frame.columns[:-1])
+
+
 def test_delayed_blocks(client):
     X, y = sparse_data()
     parts = [dask.delayed(part) for part in blocks(X, y, 3)]
