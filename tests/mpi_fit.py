@@ -1,24 +1,43 @@
 """What each process of an MPI job runs: a fit, of which every process writes the result."""
 
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 from cluster_data import blocks, problem, sparse_data
 from mpi4py import MPI
 
-from dualgap.distributed import Partitioned, solve
+from dualgap.distributed import Partitioned, local, solve
 
 folder, scheme, work = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 comm = MPI.COMM_WORLD
-if scheme == "bad":
+
+
+def late(*args):
+    """In the place of a round."""
+    time.sleep(2.0)
+    raise ValueError("this comes too late")
+
+
+def failing():
+    """What all processes are told of a run that cannot end well."""
     X, y = sparse_data()
-    parts = blocks(X, y, 4)
-    parts[1] = (parts[1][0] * np.nan, parts[1][1])
+    parts, how = blocks(X, y, 4), {}
+    if scheme == "bad":
+        parts[1] = (parts[1][0] * np.nan, parts[1][1])
+    else:
+        how["round_seconds"] = 0.5
+        if comm.Get_rank() == 1:
+            local.advance = late
     try:
-        solve(Partitioned(parts), comm)
+        solve(Partitioned(parts), comm, work=1, **how)
     except Exception as error:
         (folder / f"{comm.Get_rank()}.txt").write_text(f"{type(error).__name__}: {error}")
+
+
+if scheme in ("bad", "late"):
+    failing()
 else:
     solution = solve(problem(), comm, scheme, partitions=5, work=work, tol=1e-3)
     np.savez(folder / f"{comm.Get_rank()}.npz", coef=solution.coef, dual=solution.dual)

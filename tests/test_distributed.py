@@ -1,8 +1,12 @@
 """Partitions, schemes and their certificate, by threads of one process."""
 
+import os
+import random
 import subprocess
 import sys
+from pathlib import Path
 
+import killed_driver
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +14,7 @@ from cluster_data import blocks, problem, reaches, sparse_data
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
+from dualgap.checkpoint import CheckpointWarning
 from dualgap.distributed import Partitioned, fit, solve
 from dualgap.distributed.block import Model, Shape, check_model
 from dualgap.distributed.held import falling_root
@@ -91,16 +96,36 @@ def test_weights_equal_repetition():
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-4)
 
 
-@pytest.mark.parametrize(("scheme", "loss"), [("disdca", "smoothed-hinge"), ("cocoa+", "squared")])
+@pytest.mark.parametrize(
+    ("scheme", "loss"),
+    [
+        ("disdca", "hinge"),
+        ("cocoa+", "squared"),
+        *(
+            pytest.param(scheme, loss, marks=pytest.mark.cluster)
+            for scheme, loss in (
+                ("cocoa+", "hinge"),
+                ("cocoa+", "logistic"),
+                ("cocoa+", "quantile"),
+                ("cocoa+", "epsilon-insensitive"),
+                ("disdca", "quantile"),
+                ("quartz", "smoothed-hinge"),
+                ("quartz", "squared"),
+            )
+        ),
+    ],
+)
 def test_an_intercept_without_a_penalty(scheme, loss):
     X, y = sparse_data()
-    y = np.where(y > -0.3, 1.0, -1.0) if loss == "smoothed-hinge" else y + 5.0
+    labels = loss in ("hinge", "smoothed-hinge", "logistic")
+    y = np.where(y > -0.3, 1.0, -1.0) if labels else y + 5.0
     parts = Partitioned(blocks(X, y, 4), loss, "l2", 0.05, intercept=True)
     solution = solve(parts, 2, scheme, work=WORK[scheme], tol=1e-4)
     one = dg.Problem(X, y, loss, "l2", 0.05, intercept=True)
     best = dg.solve(one, "newton", tol=1e-9)
     own = solution.certificate
     assert solution.converged
+    assert solution.n_iter < 200  # as many as without an intercept, or half as many again
     assert own.gap <= 1e-4 * own.scale
     assert own.scale == pytest.approx(one.scale, rel=1e-2)
     assert own.dual <= best.certificate.primal
@@ -195,34 +220,95 @@ def stopping(after):
     return stop
 
 
-@pytest.mark.parametrize("scheme", ["cocoa+", "quartz"])
-def test_a_run_that_was_broken_off_goes_on(scheme, tmp_path):
-    one = problem()
-    how = {"scheme": scheme, "partitions": 4, "work": WORK[scheme], "tol": 1e-4}
+@pytest.mark.parametrize(
+    ("scheme", "loss"),
+    [("cocoa+", "hinge"), ("disdca", "smoothed-hinge"), ("quartz", "smoothed-hinge")],
+)
+def test_a_run_that_was_broken_off_goes_on_bit_for_bit(scheme, loss, tmp_path):
+    one = problem(loss)
+    how = {"scheme": scheme, "partitions": 4, "work": WORK[scheme], "tol": 1e-3}
     whole = solve(one, **how)
     kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 5}
     broken = solve(one, callback=stopping(8), **kept)
     resumed = solve(one, **kept)
     assert not broken.converged
-    assert np.array_equal(resumed.dual, whole.dual)
-    assert len(resumed.history) < len(whole.history)
-    assert not list(tmp_path.glob("*.part"))
+    same_run(resumed, whole)
+    looks = []
+    again = solve(one, callback=looks.append, **kept)  # it is finished
+    same_run(again, whole)
+    assert looks == []
+    assert sorted(os.listdir(tmp_path)) == ["run.checkpoint", "run.checkpoint.previous"]
 
 
-def test_a_damaged_checkpoint_costs_one_partition_only(tmp_path):
+def same_run(one, other):
+    np.testing.assert_array_equal(one.dual, other.dual)
+    np.testing.assert_array_equal(one.coef, other.coef)
+    for name in ("iterations", "primal", "dual", "gap", "work"):
+        np.testing.assert_array_equal(one.history[name], other.history[name], err_msg=name)
+    assert one.certificate.gap == other.certificate.gap
+    assert one.intercept == other.intercept
+
+
+def test_outer_steps_go_on_bit_for_bit(tmp_path):
+    X, y = sparse_data()
+    parts = Partitioned(blocks(X, y + 5.0, 3), "squared", "l2", 0.05, intercept=True)
+    how = {"work": 2, "tol": 1e-4}
+    kept = {**how, "checkpoint": tmp_path / "new" / "folder", "checkpoint_every": 3}
+    solve(parts, callback=stopping(7), **kept)
+    same_run(solve(parts, **kept), solve(parts, **how))
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path):
     one = problem()
-    how = {"partitions": 4, "work": 2, "tol": 1e-4, "checkpoint": tmp_path, "checkpoint_every": 1}
-    first = solve(one, **how)
-    (tmp_path / "partition-00002.npz").write_bytes(b"PK torn")
-    second = solve(one, **how)
-    agrees(one, second, 1e-4)
-    assert len(second.history) < len(first.history)
+    how = {"partitions": 4, "work": 2, "tol": 1e-4}
+    kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 1}
+    solve(one, callback=stopping(8), **kept)
+    file = tmp_path / "run.checkpoint"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.warns(CheckpointWarning, match="damaged.*going on from the one before"):
+        again = solve(one, **kept)
+    same_run(again, solve(one, **how))
 
 
 def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
-    solve(problem(), partitions=4, work=2, checkpoint=tmp_path, checkpoint_every=1)
-    with pytest.raises(ValueError, match="belongs to another problem"):
-        solve(problem(lam=0.02), partitions=4, work=2, checkpoint=tmp_path)
+    how = {"partitions": 4, "work": 2, "checkpoint": tmp_path}
+    solve(problem(), **how)
+    for words, other, change in (
+        ("lam was 0.01 and is 0.02", problem(lam=0.02), {}),
+        ("the number of partitions was 4 and is 3", problem(), {"partitions": 3}),
+        ("the data was different", problem(n=239), {}),
+        ("the scheme was cocoa. and is disdca", problem(), {"scheme": "disdca"}),
+        ("random_state was 0 and is 1", problem(), {"random_state": 1}),
+    ):
+        with pytest.raises(ValueError, match=f"checkpoint of another run: .*{words}"):
+            solve(other, **{**how, **change})
+    with pytest.raises(ValueError, match="checkpoint must be a folder"):
+        solve(problem(), checkpoint=tmp_path / "run.checkpoint")
+
+
+@pytest.mark.cluster
+def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
+    whole = solve(problem(), **killed_driver.HOW)
+    rng = random.Random(0)
+    script = Path(__file__).parent / "killed_driver.py"
+    source = Path(dg.__file__).parents[1]
+    for trial in range(5):
+        folder = tmp_path / str(trial)
+        with subprocess.Popen(
+            [sys.executable, script, folder],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(source)},
+        ) as process:
+            for _ in range(rng.randint(1, len(whole.history) // 2)):
+                told = process.stdout.readline()
+            process.kill()
+            process.stdout.read()
+            assert process.wait() < 0
+        looks = []
+        again = solve(problem(), checkpoint=folder, callback=looks.append, **killed_driver.HOW)
+        same_run(again, whole)
+        assert looks[0].epoch >= int(told) - killed_driver.EVERY
 
 
 def test_limits_and_callbacks():
@@ -371,11 +457,33 @@ def test_an_estimator_of_numbers():
     assert np.isinf(model.decision_radius(X)).all()
 
 
-def test_each_class_against_the_rest():
+@pytest.mark.parametrize("class_weight", ["balanced", {"no": 3.0}])
+def test_weights_of_classes(class_weight):
+    X, y = sparse_data()
+    labels = np.where(y > 0.5, "yes", "no")
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    cuts = [slice(0, 100), slice(100, 150), slice(150, 240)]
+    how = {"C": 0.1, "fit_intercept": False, "tol": 1e-5, "class_weight": class_weight}
+    there, here = (dg.CertifiedClassifier("smoothed-hinge", **how) for _ in range(2))
+    fit(there, [(X[s], labels[s], weights[s]) for s in cuts], work=2)
+    here.fit(X, labels, sample_weight=weights)
+    assert there.certificate_.scale == pytest.approx(here.certificate_.scale, rel=1e-12)
+    assert there.certificate_.dual <= here.certificate_.primal
+    assert here.certificate_.dual <= there.certificate_.primal
+
+
+def test_each_class_against_the_rest(tmp_path):
     X, y = sparse_data()
     labels = np.digitize(y, [-0.3, 0.3])
-    model = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-3)
-    fit(model, blocks(X, labels, 3), work=2)
+    how = {"C": 0.1, "fit_intercept": False, "tol": 1e-3, "class_weight": {2: 5.0}}
+    model, here = (dg.CertifiedClassifier("smoothed-hinge", **how) for _ in range(2))
+    fit(model, blocks(X, labels, 3), work=2, checkpoint=tmp_path)
+    here.fit(X, labels)
+    for own, other in zip(model.certificate_, here.certificate_):
+        assert own.scale == pytest.approx(other.scale, rel=1e-12)
+        assert own.dual <= other.primal
+        assert other.dual <= own.primal
+    assert sorted(os.listdir(tmp_path)) == ["class-0", "class-1", "class-2"]
     assert model.coef_.shape == (3, X.shape[1])
     assert (model.dual_gap_ <= 1e-3).all()
     assert set(model.predict(X)) <= {0, 1, 2}
@@ -384,8 +492,6 @@ def test_each_class_against_the_rest():
 def test_what_estimators_cannot_do_in_parts():
     X, y = sparse_data()
     parts = blocks(X, y > 0.0, 2)
-    with pytest.raises(ValueError, match="class_weight has no distributed form"):
-        fit(dg.LinearSVC(class_weight="balanced"), parts)
     with pytest.raises(ValueError, match="partitions have their y"):
         fit(dg.LinearSVC(), parts, y)
     with pytest.raises(ValueError, match="without a penalty"):

@@ -1,5 +1,6 @@
 """Fits by the processes of an MPI job."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from dualgap.distributed.mpi_crew import MpiCrew
 from dualgap.distributed.sources import split
 from dualgap.distributed.survey import survey
 
-pytest.importorskip("mpi4py")
+mpi = pytest.importorskip("mpi4py.MPI")
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
 if not MPIEXEC.exists():
     pytest.skip("no mpiexec in this environment", allow_module_level=True)
@@ -50,33 +51,29 @@ def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
         assert np.array_equal(found["dual"], here.dual)
 
 
-class Alone:
-    """A communicator of one process."""
-
-    def Get_rank(self):  # noqa: N802
-        return 0
-
-    def Get_size(self):  # noqa: N802
-        return 1
-
-    def bcast(self, what, root=0):
-        return what
-
-    def gather(self, what, root=0):
-        return [what]
-
-
 def test_a_job_of_one_process():
     data = problem()
-    crew = MpiCrew(Alone(), split(data.X, data.y, None, 3))
-    surveys = crew.drive(lambda crew: crew.ask(survey, Partitioned([(0, 0)], "hinge").model))
-    assert [each.n for each in surveys] == [80, 80, 80]
-    crew.put([np.ones(80)] * 3)
-    assert crew.copy()[2].sum() == 80.0
-    assert crew.workers == 1
+
+    def use(crew):
+        surveys = crew.ask(survey, Partitioned([(0, 0)], "hinge").model)
+        assert [each.n for each in surveys] == [80, 80, 80]
+        crew.put([np.ones(80)] * 3)
+        assert crew.copy()[2].sum() == 80.0
+        return crew.workers
+
+    assert MpiCrew(mpi.COMM_SELF, split(data.X, data.y, None, 3), 60.0).drive(use) == 1
 
 
 def test_every_process_learns_of_an_error(tmp_path):
     job(2, tmp_path, "bad", 1)
     assert (tmp_path / "0.txt").read_text().startswith("ValueError: partition 1: X has NaN")
     assert "partition 1: X has NaN" in (tmp_path / "1.txt").read_text()
+
+
+def test_who_is_late_is_named(tmp_path):
+    """By the first process; the others learn of it once they listen."""
+    job(3, tmp_path, "late", 1)
+    words = r"process 1 \(partitions 1\) did not answer within round_seconds=0.5"
+    assert re.match(f"RuntimeError: {words}", (tmp_path / "0.txt").read_text())
+    for rank in (1, 2):
+        assert re.search(words, (tmp_path / f"{rank}.txt").read_text())

@@ -6,7 +6,6 @@ those of all blocks, and so its sums are parts of the sums of the whole problem.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from dualgap._validate import Floats, finite_vector, named, positive
 from dualgap.design_matrix import DesignMatrix
+from dualgap.identity import digest
 from dualgap.linalg import storage
 from dualgap.linalg.dense import Dense
 from dualgap.penalties import REGISTRY
@@ -91,12 +91,9 @@ class Block(Problem):
 
     def digest(self) -> str:
         """A fingerprint of the data."""
-        mark = hashlib.blake2b(digest_size=16)
         rows = self.stored_rows
         arrays = (rows.data,) if isinstance(rows, Dense) else rows.arrays
-        for array in (*arrays, self.y, self.c):
-            mark.update(np.ascontiguousarray(array).view(np.uint8).data)
-        return mark.hexdigest()
+        return digest(*arrays, self.y, self.c)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}

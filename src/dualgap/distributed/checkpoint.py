@@ -1,95 +1,113 @@
-"""A run on disk: a file for each partition, and one for what the driver knows.
+"""A run on disk: what the driver knows of it, and the dual variables of all partitions.
 
-Any feasible dual variables are a valid start, so files of different rounds do no harm: u is then
-added up anew. If all are of the same round, the run goes on as if it had not been broken off.
+They are one state, in one file of a folder, which ``dualgap/checkpoint.py`` writes and reads as it
+does for a run on one machine.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-import zipfile
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.checkpoint_file import sync
+from dualgap.checkpoint import Checkpoint
+from dualgap.distributed.block import Model
+from dualgap.identity import described, digest
+from dualgap.loop_state import plain_rows
+from dualgap.steps.base import vector
 
-_DRIVER = "run.npz"
+_FILE = "run.checkpoint"
+_NUMBERS = (
+    "number", "visits", "operations", "unseen", "moved", "idle", "doubts", "doubtful", "primal",
+    "dual", "looks", "looked",
+)  # fmt: skip
 
 
-class Saved(NamedTuple):
-    """A run at the start of round ``number``. ``u`` is empty where it does not belong to all of the
-    dual variables; ``memory`` is what the scheme keeps, ``best`` the best coefficients so far,
-    ``counts`` visits so far and since the last look, and the best objective and bound."""
-
-    number: int
-    duals: list[Floats]
-    u: Floats
-    memory: Floats
-    best: Floats
-    counts: Floats
+def identity(model: Model, digests: tuple[str, ...], scheme: str, seed: int) -> dict[str, str]:
+    """What must be the same if a run is to go on, by name and in a few words."""
+    return {
+        "the number of partitions": str(len(digests)),
+        "the data": digest(np.frombuffer("".join(digests).encode(), np.uint8)),
+        "loss": described(model.loss),
+        "penalty": described(model.penalty),
+        "lam": repr(model.lam),
+        "intercept": f"{model.intercept!r} ({model.intercept_scaling!r})",
+        "the scheme": scheme,
+        "random_state": repr(seed),
+    }
 
 
 class Folder:
-    """Where the checkpoints of one run are."""
+    """Where the checkpoint of one run is."""
 
-    def __init__(self, path: Any, fingerprint: str) -> None:
-        self.path, self.fingerprint = Path(path), fingerprint
-        self.path.mkdir(parents=True, exist_ok=True)
-
-    def _of_partition(self, k: int) -> Path:
-        return self.path / f"partition-{k:05d}.npz"
-
-    def save(self, saved: Saved) -> None:
-        """Write all files; each replaces the one before at once, or not at all."""
-        mark = np.array(self.fingerprint)
-        for k, dual in enumerate(saved.duals):
-            write_whole(self._of_partition(k), number=saved.number, mark=mark, dual=dual)
-        own = {name: getattr(saved, name) for name in ("number", "u", "memory", "best", "counts")}
-        write_whole(self.path / _DRIVER, mark=mark, **own)
-
-    def load(self, sizes: list[int]) -> Saved | None:
-        """What was saved; None if nothing was. Partitions whose files are damaged start at 0."""
-        own = self._read(self.path / _DRIVER)
-        if own is None:
-            return None
-        number, duals, same = int(own["number"]), [], True
-        for k, size in enumerate(sizes):
-            found = self._read(self._of_partition(k))
-            same &= found is not None and int(found["number"]) == number
-            duals.append(np.zeros(size) if found is None else found["dual"])
-        u = own["u"] if same else np.empty(0)
-        return Saved(number, duals, u, own["memory"], own["best"], own["counts"])
-
-    def _read(self, path: Path) -> dict[str, Any] | None:
+    def __init__(self, path: Any, own: dict[str, str]) -> None:
         try:
-            with np.load(path) as file:
-                found = dict(file)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-            return None  # it is damaged, and any start will do
-        if str(found["mark"]) != self.fingerprint:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except (OSError, TypeError) as error:
             raise ValueError(
-                f"checkpoint {self.path} belongs to another problem, other partitions or another "
-                "scheme: choose an empty folder, or delete it"
-            )
+                f"checkpoint must be a folder, which {path!r} is not: {error}"
+            ) from None
+        self._file, self._own = Checkpoint(Path(path) / _FILE, 0.0), own
+
+    def read(self) -> dict[str, Any] | None:
+        """The last state that is whole; None if there is none."""
+        found = self._file.read()
+        if found is not None:
+            self._file.refuse_other(found, self._own)
         return found
 
+    def write(self, loop: Any, duals: list[Floats]) -> None:
+        """Replace it by the state of a loop between two rounds."""
+        self._file.write({"identity": self._own, **_taken(loop), "duals": duals})
 
-def write_whole(path: Path, **arrays: Any) -> None:
-    """Write a file such that whoever reads it, at any time, finds the old or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+
+def _taken(loop: Any) -> dict[str, Any]:
+    return {
+        "loop": {name: getattr(loop, name) for name in _NUMBERS},
+        "seconds": loop.seconds,
+        "history": json.dumps(plain_rows(loop.history.rows)),
+        "u": loop.u,
+        "best": loop.best,
+        "scheme": loop.scheme.state(),
+        "outer": None if loop.outer is None else loop.outer.state(),
+        "work": loop.pace.now,
+    }
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    sync(path.parent)
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
+
+
+def duals_of(state: dict[str, Any], sizes: list[int]) -> list[Floats]:
+    """Those of each partition, which has so many of them."""
+    with _fitting():
+        return [vector({"dual": a}, "dual", size) for a, size in zip(state["duals"], sizes)]
+
+
+def put_back(loop: Any, state: dict[str, Any]) -> None:
+    """Make a loop that has not begun go on from there."""
+    with _fitting():
+        _put_back(loop, state)
+
+
+def _put_back(loop: Any, state: dict[str, Any]) -> None:
+    size = loop.frame.coef_size
+    for name in _NUMBERS:
+        setattr(loop, name, state["loop"][name])
+    for row in json.loads(state["history"]):
+        loop.history.append(*row)
+    loop.earlier = state["seconds"]
+    loop.u, loop.best = vector(state, "u", size), vector(state, "best", size)
+    loop.scheme.restore(state["scheme"])
+    if loop.outer is not None:
+        loop.outer.restore(state["outer"])
+    loop.pace.now = state["work"]

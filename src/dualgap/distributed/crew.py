@@ -87,7 +87,7 @@ def naming(k: int) -> Iterator[None]:
 def about(k: int, error: BaseException) -> Exception:
     """The error, with the number of its partition in front."""
     for kind in (ValueError, TypeError, MemoryError, OSError):
-        if type(error) is kind:
+        if isinstance(error, kind):
             return kind(f"partition {k}: {error}")
     return RuntimeError(f"partition {k}: {type(error).__name__}: {error}")
 

@@ -126,7 +126,7 @@ class Futures:
     def _refuse_closed(self) -> None:
         if self.client.status not in _OPEN:
             raise RuntimeError(
-                f"client is {self.client.status}: its scheduler is gone; with checkpoint=FOLDER "
+                f"client is {self.client.status}, or its scheduler is gone; with checkpoint=FOLDER "
                 "the run goes on from its last checkpoint, with a new client"
             )
 

@@ -17,7 +17,7 @@ def enlisted(
     if _is_of(client, "mpi4py"):
         from dualgap.distributed.mpi_crew import MpiCrew
 
-        return MpiCrew(client, sources).drive(drive)
+        return MpiCrew(client, sources, round_seconds).drive(drive)
     crew = _crew(client, sources, round_seconds)
     try:
         return drive(crew)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import copy
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dualgap._validate import Floats
 from dualgap.distributed.block import Block, Model, check_model
 from dualgap.distributed.partitioned import Partitioned
 from dualgap.distributed.readers import from_dask, from_dataframe
 from dualgap.distributed.solve import Options, solved
 from dualgap.distributed.sources import Sources, listed
-from dualgap.distributed.survey import Survey, all_labels
+from dualgap.distributed.survey import ByClass, Settled, Survey, all_labels, label_sums
 from dualgap.radius import radius
 from dualgap.solution import Solution
 
@@ -38,24 +40,36 @@ class _Estimated(Partitioned):
         loss = "softmax" if self.classifies else estimator._loss()
         self.model = check_model(Model(loss, "l2", 1.0))
 
-    def settled(self, surveys: list[Survey]) -> tuple[Model, Any]:
-        labels = None
+    def settled(self, surveys: list[Survey]) -> Settled:
+        model, labels, by_class = self.estimator, None, None
+        total = float(sum(each.weight for each in surveys))
         if self.classifies:
             self.classes = labels = all_labels(surveys, self.model.loss)
-            self.estimator._joint = joint = self.estimator._is_joint(len(labels))
+            model._joint = joint = model._is_joint(len(labels))
             if len(labels) > 2 and not joint:
                 if self.positive is None:
                     raise _ManyClassesError
                 others = labels[labels != self.positive]
                 labels = np.array([others[0], self.positive])
-        model = self.estimator
-        total = float(sum(each.weight for each in surveys))
+            sums = label_sums(surveys, self.classes)
+            by_class = self._by_class(sums)
+            total = total if by_class is None else float(sums @ by_class.factors)
         task = model._task(np.empty(0), None, max(each.p for each in surveys), model._lam(total))
         if model._lam(total) == 0.0:
             raise ValueError("a model without a penalty has no distributed fit: add a penalty")
         scaling = getattr(model, "intercept_scaling", 1.0)
         found = Model(task.loss, task.penalty, task.lam, model._intercept(), scaling)
-        return check_model(found), labels
+        return Settled(check_model(found), labels, by_class)
+
+    def _by_class(self, sums: Floats) -> ByClass | None:
+        """As for one machine, where a sample for each class has the weight of all of them."""
+        from dualgap.estimators._classes import class_weights
+
+        given, each = getattr(self.estimator, "class_weight", None), np.arange(len(sums))
+        k = None if self.positive is None else int(np.searchsorted(self.classes, self.positive))
+        by_class = class_weights(given, self.classes, each, sums)
+        factors = self.estimator._weights_of(k, each, None, by_class)
+        return None if factors is None else ByClass(self.classes, factors)
 
 
 def fit(
@@ -73,12 +87,12 @@ def fit(
     Parameters
     ----------
     estimator : LinearSVC, LogisticRegression, Ridge, ...
-        Its tol, max_iter, random_state and callback count; its method and class_weight do not.
+        Its tol, max_iter, random_state and callback count; its method does not.
     X : Dask array, Dask dataframe, list of partitions, or what ``from_libsvm`` returns
     y, sample_weight : Dask or other arrays; for a dataframe the names of columns
         Partitions have theirs with them.
     client, scheme, options
-        As for ``solve``.
+        As for ``solve``; with a problem for each class, ``checkpoint`` gets a folder for each.
 
     Returns
     -------
@@ -86,8 +100,6 @@ def fit(
         Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty, and
         ``support_certified_`` says nothing: both would take more passes over the data.
     """
-    if getattr(estimator, "class_weight", None) is not None:
-        raise ValueError("class_weight has no distributed form: give sample_weight")
     sources = _sources(X, y, sample_weight)
     try:
         parts = _Estimated(estimator, sources)
@@ -96,8 +108,16 @@ def fit(
     except _ManyClassesError:
         classes = parts.classes
         each = [_Estimated(estimator, sources, positive) for positive in classes]
-        found = [_solved(one, client, scheme, options) for one in each]
+        found = [
+            _solved(one, client, scheme, _in_own_folder(options, k)) for k, one in enumerate(each)
+        ]
     return _published(estimator, sources, classes, found)
+
+
+def _in_own_folder(options: dict[str, Any], k: int) -> dict[str, Any]:
+    if options.get("checkpoint") is None:
+        return options
+    return {**options, "checkpoint": Path(options["checkpoint"]) / f"class-{k}"}
 
 
 def _sources(X: Any, y: Any, sample_weight: Any) -> Sources:

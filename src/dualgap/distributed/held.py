@@ -1,16 +1,16 @@
 """An intercept without a penalty, held by a proximal term (``steps/proximal_point.py``).
 
 Each outer step adds (λρ/2)(b − centre)² to the objective, so that partitions see a penalty that is
-strongly convex; once it is solved well enough, the centre moves. The certificate is that of the
-problem itself, whose dual points satisfy Σ c a = 0: it rests on the points a − t, brought back into
-the domain of the loss, with the one t for which they do. Their sum falls as t grows, so that a few
-exchanges of sums for many t at once find it.
+strongly convex; after each look the centre moves to where the intercept is. The certificate is that
+of the problem itself, whose dual points satisfy Σ c a = 0: it rests on the points a − t, brought
+back into the domain of the loss, with the one t for which they do. Their sum falls as t grows, so
+that a few exchanges of sums for many t at once find it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from dualgap.distributed.block import Block
 from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
 
-_INEXACT, _NEGLIGIBLE = 0.1, 1e-3  # as in steps/proximal_point.py
-_SHARE = 0.3  # of the gap to be reached: what an outer step needs at most
-_FEW, _MANY = 2, 20  # looks of an outer step below which ρ is halved, above which it is doubled
+# ρ, relative to what makes the intercept add to the curvature of a sample as much as all else does.
+# At 1 partitions, which all share the intercept, take many rounds to agree on it.
+_FIRM = 16.0
+_EASY, _HARD = 0.1, 1.0  # gap of a step, over its proximal term, to make ρ smaller or larger
+_CHANGE = 4.0
+_PROMISE, _MARGIN = 0.3, 0.9  # what a gap must fall to, of the last one, to be worth a proof
 _TRIALS, _POINTS = 40, 16
 _DOUBLINGS = 60
 
@@ -54,28 +57,58 @@ def firmness(squares: Floats, strength: Floats) -> float:
 
 
 class Outer:
-    """Outer steps: when the centre moves, and how firmly the next step holds."""
+    """Outer steps: each look ends one, however well it is solved.
 
-    def __init__(self, rho: float, centre: float = 0.0) -> None:
-        self.held, self.most, self.looks = Held(rho, centre), rho, 0
+    Exact steps would take many rounds each, where loss and penalty are not what makes them hard.
+    The gap of a step is, to first order, that of the problem once its dual variables are balanced:
+    a proof, which takes several exchanges, waits until it is a third of the last one, or seems
+    enough.
+    """
 
-    def is_solved(
-        self, lam: float, gap: float, target: float, inner_gap: float, intercept: float
-    ) -> bool:
-        """Whether this step has come close enough, as seen at a look."""
-        self.looks += 1
+    def __init__(self, rho: float, centre: float) -> None:
+        self.held, self.most = Held(_FIRM * rho, centre), _FIRM * rho
+        self.gap = self.proximal = self.due = np.inf
+        self.still = False  # whether the centre is where it was
+
+    def saw(self, lam: float, gap: float, intercept: float) -> None:
+        """The gap and the intercept of this step, at a look."""
         away = intercept - self.held.centre
-        proximal = 0.5 * lam * self.held.rho * away * away
-        return inner_gap <= max(_INEXACT * proximal, _NEGLIGIBLE * gap, _SHARE * target)
+        self.gap, self.proximal = gap, 0.5 * lam * self.held.rho * away * away
+
+    @property
+    def _promise(self) -> float:
+        return self.gap + 2.0 * self.proximal
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a proof is worth its time."""
+        return self._promise <= self.due
+
+    def proven(self, gap: float, target: float) -> None:
+        """What a proof has found."""
+        enough = _MARGIN * target / gap if gap > target else _MARGIN
+        self.due = self._promise * max(_PROMISE, enough)
 
     def move(self, intercept: float) -> None:
         """On to the next step."""
-        rho = self.held.rho
-        if self.looks <= _FEW:
-            rho = 0.5 * rho
-        elif self.looks > _MANY:
-            rho = min(2.0 * rho, self.most)
-        self.held, self.looks = Held(rho, intercept), 0
+        rho, centre = self.held
+        if self.gap < _EASY * self.proximal:
+            rho = rho / _CHANGE
+        elif self.gap > _HARD * self.proximal:
+            rho = min(_CHANGE * rho, self.most)
+        self.still = intercept == centre
+        self.held = Held(rho, intercept)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        seen = {"gap": self.gap, "proximal": self.proximal, "due": self.due, "still": self.still}
+        return {**self.held._asdict(), **seen}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.held = Held(state["rho"], state["centre"])
+        self.gap, self.proximal = state["gap"], state["proximal"]
+        self.due, self.still = state["due"], state["still"]
 
 
 # --- what partitions do -------------------------------------------------------------------------

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.distributed.checkpoint import Folder, Saved
+from dualgap.distributed.checkpoint import Folder, put_back
 from dualgap.distributed.crew import Crew, LostError, insisting
-from dualgap.distributed.held import Held
 from dualgap.distributed.history import RoundHistory
 from dualgap.distributed.local import Answer, Round, advance
 from dualgap.distributed.pace import Pace, busiest
@@ -51,7 +50,7 @@ class Loop(Standing):
         seed: int,
         callback: Callable[[Snapshot], Any] | None,
         folder: Folder | None,
-        saved: Saved | None,
+        saved: dict[str, Any] | None,
     ) -> None:
         super().__init__(crew, whole, scheme)
         self.pace = pace
@@ -63,20 +62,16 @@ class Loop(Standing):
         self.doubts, self.doubtful = 0, np.inf
         self.primal, self.dual = np.inf, whole.least
         self.looked = False
-        self.solved = False  # whether an outer step is
+        self.interrupted: Callable[[], bool] = bool  # whether Ctrl-C asks for an end
+        self.earlier = 0.0  # seconds of the run that a checkpoint has kept
         self.started = time.perf_counter()
-        if saved is not None:
-            self.number, self.best, self.u = saved.number, saved.best, saved.u
-            self.visits, self.unseen, self.primal, self.dual = map(float, saved.counts[:4])
-            if self.outer is not None:
-                self.outer.held = Held(*map(float, saved.counts[4:]))
-        if not self.u.size:
+        insisting(lambda: scheme.start(crew))
+        if saved is None:
             self.refresh()
-        insisting(lambda: scheme.start(crew, self.inner, coefficients(self.inner, self.u)))
-        if saved is not None and saved.memory.size:
-            scheme.remember(saved.memory)
-        self._copy()
-        self._record(0, 0.0, 0.0, 0, 0)
+            self._record(0, 0.0, 0.0, 0, 0)
+            self._copy()
+        else:
+            put_back(self, saved)
 
     @property
     def gap(self) -> float:
@@ -89,7 +84,7 @@ class Loop(Standing):
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.started
+        return self.earlier + time.perf_counter() - self.started
 
     # --- deciding -----------------------------------------------------------------------------
 
@@ -98,6 +93,7 @@ class Loop(Standing):
             while True:
                 status = self._verdict()
                 if status is not None:
+                    self._keep(status)
                     return status
                 self._round()
         except KeyboardInterrupt:
@@ -108,17 +104,29 @@ class Loop(Standing):
         self.progress.show(self.epochs, self.gap)
         if self.looked:
             self.looked = False
-            if self.solved or self.gap <= self.limits.target:
-                verdict = self._doubt()
-                if verdict is not None:
-                    return verdict
+            verdict = self._doubt() if self._is_promising() else None
+            if verdict is not None:
+                return verdict
+            if self.outer is not None:
+                self.outer.move(float(coefficients(self.inner, self.u)[-1]))
             if self.callback is not None and self.callback(self._snapshot()):
                 return Status.CALLBACK
             if self.idle >= _IDLE:
                 return Status.STALLED
+        if self.interrupted():
+            return Status.INTERRUPTED
         if self.epochs >= self.limits.max_epochs:
             return Status.MAX_EPOCHS
-        return Status.MAX_SECONDS if self.seconds >= self.limits.max_seconds else None
+        return Status.MAX_SECONDS if self._out_of_time() else None
+
+    def _out_of_time(self) -> bool:
+        return self.seconds - self.earlier >= self.limits.max_seconds
+
+    def _is_promising(self) -> bool:
+        """Whether the gap, as far as it is known, is worth a proof."""
+        if self.outer is not None:
+            return self.outer.is_due
+        return self.gap <= self.limits.target
 
     def _doubt(self) -> Status | None:
         """Prove what was seen on the way, which rests on updated vectors; else go on from u as the
@@ -128,8 +136,7 @@ class Loop(Standing):
             return Status.CONVERGED
         if self.outer is not None:
             self.primal, self.dual = min(self.primal, proof.primal), max(self.dual, proof.dual)
-            self.outer.move(float(coefficients(self.inner, self.u)[-1]))
-            self.solved = False
+            self.outer.proven(proof.gap, self.limits.target)
             return None
         self.doubts = 0 if proof.gap < 0.9 * self.doubtful else self.doubts + 1
         if self.doubts >= _DOUBTS:
@@ -187,7 +194,8 @@ class Loop(Standing):
         """Keep the best of both sides, as they were before the round."""
         self.looked, self.unseen = True, 0.0
         self.looks += len(points)
-        self.idle = 0 if self.moved or not self.number else self.idle + 1
+        still = self.outer is None or self.outer.still
+        self.idle = self.idle + 1 if still and self.number and not self.moved else 0
         self.moved = 0
         inner_primal, inner_dual = np.inf, -np.inf
         for w, own in zip(points, zip(*(answer.judgements for answer in answers))):
@@ -199,10 +207,8 @@ class Loop(Standing):
                 primal, dual = bounds(self.whole._replace(frame=self.inner), w, self.u, list(own))
                 inner_primal, inner_dual = min(inner_primal, primal), max(inner_dual, dual)
         if self.outer is not None:
-            at, inner_gap = float(points[-1][-1]), inner_primal - inner_dual
-            self.solved = self.outer.is_solved(
-                self.frame.lam, self.gap, self.limits.target, inner_gap, at
-            )
+            inner_gap, intercept = inner_primal - inner_dual, float(points[-1][-1])
+            self.outer.saw(self.frame.lam, inner_gap, intercept)
 
     def _count(self, answers: list[Answer]) -> None:
         visits = sum(answer.visits for answer in answers)
@@ -221,12 +227,13 @@ class Loop(Standing):
             self.refresh()
             return
         if self.folder is not None:
-            memory = self.scheme.memory
-            memory = np.empty(0) if memory is None else memory
-            counts = np.array(
-                [self.visits, self.unseen, self.primal, self.dual, *(self.held or ())]
-            )
-            self.folder.save(Saved(self.number, duals, self.u, memory, self.best, counts))
+            self.folder.write(self, duals)
+
+    def _keep(self, status: Status) -> None:
+        """The end of a run, from which another one may go on; what was proven is to be seen."""
+        if self.folder is not None:
+            self.looked = status is Status.CONVERGED
+            self._copy()
 
     def _record(self, work: int, seconds: float, busy: float, sent: float, received: float) -> None:
         self.history.append(

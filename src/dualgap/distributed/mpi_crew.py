@@ -1,7 +1,8 @@
 """Partitions in the processes of an MPI job: process r has those whose number is r modulo the size.
 
 All processes call ``solve``; the first one drives, the others do what they are told until it is
-done, and all get its result. If a process fails, so does the job: resume from a checkpoint.
+done, and all get its result. If a process fails or is late, so does the run: resume from a
+checkpoint.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from dualgap._validate import Floats
 from dualgap.distributed.crew import Crew, about
 from dualgap.distributed.local import Task, alone
+from dualgap.distributed.mpi_messages import LateError, Messages
 from dualgap.distributed.sources import Sources
 
 _RUN, _ASK, _TRANSFORM, _COPY, _PUT, _END = "run", "ask", "transform", "copy", "put", "end"
@@ -20,15 +22,18 @@ _RUN, _ASK, _TRANSFORM, _COPY, _PUT, _END = "run", "ask", "transform", "copy", "
 class MpiCrew(Crew):
     """The processes of a communicator."""
 
-    def __init__(self, comm: Any, sources: Sources) -> None:
-        self.comm, self.size = comm, len(sources)
-        self._own = range(comm.Get_rank(), self.size, comm.Get_size())
+    def __init__(self, comm: Any, sources: Sources, round_seconds: float) -> None:
+        self._messages, self.size = Messages(comm, round_seconds), len(sources)
+        self._own = self._of(self._messages.rank)
         self._duals: dict[int, Any] = {k: None for k in self._own}
         self._held: dict[int, Any] = {k: sources[k] for k in self._own}
 
+    def _of(self, rank: int) -> range:
+        return range(rank, self.size, self._messages.size)
+
     @property
     def workers(self) -> int:
-        return int(self.comm.Get_size())
+        return self._messages.size
 
     # --- the first process ----------------------------------------------------------------------
 
@@ -52,37 +57,49 @@ class MpiCrew(Crew):
 
     def _order(self, kind: str, function: Any, told: Any) -> list[Any]:
         """Everybody does it, and the answers come in the order of partitions."""
-        self.comm.bcast((kind, function, told), root=0)
-        gathered = self.comm.gather(self._do(kind, function, told), root=0)
-        answers = {k: answer for own in gathered for k, answer in own.items()}
+        self._messages.order((kind, function, told))
+        answers = self._do(kind, function, told)
+        try:
+            for own in self._messages.answers():
+                answers.update(own)
+        except LateError as late:
+            raise self._late(late.ranks) from None
         for k in range(self.size):
             if isinstance(answers[k], Exception):
                 raise about(k, answers[k])
         return [answers[k] for k in range(self.size)]
 
+    def _late(self, ranks: list[int]) -> Exception:
+        names = (f"{r} (partitions {', '.join(map(str, self._of(r))) or 'none'})" for r in ranks)
+        return RuntimeError(
+            f"process {', '.join(names)} did not answer within round_seconds="
+            f"{self._messages.limit:g}: raise it, or give a round less work; "
+            "with checkpoint=FOLDER another job can go on from here"
+        )
+
     def drive(self, action: Callable[[Crew], Any]) -> Any:
         """What ``action`` returns or raises, in every process."""
-        if self.comm.Get_rank() != 0:
+        if self._messages.rank != 0:
             return self._serve()
         try:
             self.transform(_load, None)
             result = action(self)
+            self._messages.order((_END, None, result))
         except BaseException as error:
-            self.comm.bcast((_END, None, RuntimeError(f"the first process failed: {error}")))
+            self._messages.stop(RuntimeError(f"the first process failed: {error}"))
             raise
-        self.comm.bcast((_END, None, result), root=0)
+        self._messages.close()
         return result
 
     # --- every process --------------------------------------------------------------------------
 
     def _serve(self) -> Any:
         while True:
-            kind, function, told = self.comm.bcast(None, root=0)
+            kind, function, told = self._messages.next()
             if kind == _END:
-                if isinstance(told, Exception):
-                    raise told
+                self._messages.close()
                 return told
-            self.comm.gather(self._do(kind, function, told), root=0)
+            self._messages.answer(self._do(kind, function, told))
 
     def _do(self, kind: str, function: Any, told: Any) -> dict[int, Any]:
         answers: dict[int, Any] = {}

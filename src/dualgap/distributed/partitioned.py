@@ -6,7 +6,7 @@ from typing import Any
 
 from dualgap.distributed.block import Model, check_model
 from dualgap.distributed.sources import Sources, listed, split
-from dualgap.distributed.survey import Survey, all_labels
+from dualgap.distributed.survey import Settled, Survey, all_labels
 from dualgap.problem import Problem
 
 
@@ -34,9 +34,9 @@ class Partitioned:
         self.sources: Sources = listed(partitions)
         self.model = check_model(Model(loss, penalty, lam, intercept, intercept_scaling))
 
-    def settled(self, surveys: list[Survey]) -> tuple[Model, Any]:
-        """What is to be fitted, and the labels that targets stand for, now that data is known."""
-        return self.model, all_labels(surveys, self.model.loss)
+    def settled(self, surveys: list[Survey]) -> Settled:
+        """What is to be fitted, now that data is known."""
+        return Settled(self.model, all_labels(surveys, self.model.loss))
 
     def __repr__(self) -> str:
         model = self.model

@@ -40,7 +40,9 @@ class Standing:
         self.lost = self.looks = 0
         self.outer: Outer | None = None
         if len(self.frame.free_places):
-            self.outer = Outer(firmness(whole.squares, self.frame.features.strength))
+            self.outer = Outer(
+                firmness(whole.squares, self.frame.features.strength), whole.intercept
+            )
 
     @property
     def held(self) -> Held | None:

@@ -62,16 +62,25 @@ def from_dataframe(frame: Any, target: Any, sample_weight: Any = None) -> Source
     for name in (target, sample_weight):
         if name is not None and name not in frame.columns:
             raise ValueError(f"the dataframe has no column {name!r}")
-    parts = frame.to_delayed()
-    sources = Sources(Source(_of_frame, (part, target, sample_weight)) for part in parts)
-    sources.names = [name for name in frame.columns if name not in (target, sample_weight)]
+    names = [name for name in frame.columns if name not in (target, sample_weight)]
+    told = (tuple(names), target, sample_weight)
+    sources = Sources(Source(_of_frame, (part, *told)) for part in frame.to_delayed())
+    sources.names = names
     return sources
 
 
-def _of_frame(frame: Any, target: Any, weight: Any) -> Raw:
-    others = [name for name in frame.columns if name not in (target, weight)]
+def _of_frame(frame: Any, names: tuple[Any, ...], target: Any, weight: Any) -> Raw:
+    """Columns by their names: those of one partition may be in another order."""
+    lacking = [name for name in (*names, target, weight) if name not in (None, *frame.columns)]
+    if lacking:
+        raise ValueError(f"it has no column {lacking[0]!r}, which the dataframe should have")
+    X = np.empty((len(frame), len(names)))
+    for j, name in enumerate(names):
+        try:
+            X[:, j] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"column {name!r} must hold numbers: {error}") from None
     weights = None if weight is None else frame[weight].to_numpy()
-    X = np.ascontiguousarray(frame[others].to_numpy(dtype=np.float64))
     return raw_of(X, frame[target].to_numpy(), weights)
 
 
@@ -105,9 +114,14 @@ def from_libsvm(
 def _of_range(path: str, offset: int, length: int) -> Raw:
     from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(
-        path, n_features=_ANY_WIDTH, zero_based=True, offset=offset, length=length
-    )
+    try:
+        X, y = load_svmlight_file(
+            path, n_features=_ANY_WIDTH, zero_based=True, offset=offset, length=length
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"bytes {offset} to {offset + length} of {path} are not in LIBSVM format: {error}"
+        ) from None
     width = int(X.indices.max(initial=-1)) + 1
     index = np.int32 if X.nnz <= np.iinfo(np.int32).max else np.int64
     parts = (X.data, X.indices.astype(index), X.indptr.astype(index))

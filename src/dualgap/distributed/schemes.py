@@ -168,8 +168,8 @@ class Scheme:
         """How many samples a round visits."""
         return float(work * frame.shape.n)
 
-    def start(self, crew: Crew, frame: Block, w: Floats) -> None:
-        """Before the first round; ``w`` are coefficients to start from."""
+    def start(self, crew: Crew) -> None:
+        """Before the first round."""
         total = (sum(part) for part in zip(*crew.ask(count, None)))
         crew.transform(informed, Occurrences(*total))
 
@@ -186,13 +186,17 @@ class Scheme:
         own = coefficients(frame, u)
         return (own,) if self.mean is None else (self.mean.value, own)
 
-    @property
-    def memory(self) -> Floats | None:
+    def state(self) -> dict[str, Any]:
         """What a checkpoint has to keep besides u."""
-        return None
+        if self.mean is None:
+            return {}
+        return {"sums": self.mean.sums, "counts": tuple(self.mean.counts)}
 
-    def remember(self, memory: Floats) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Go on with what a checkpoint has kept."""
+        if state:
+            self.mean = Mean(state["sums"].shape[1])
+            self.mean.sums, self.mean.counts = state["sums"], list(state["counts"])
 
 
 @dataclass
@@ -224,27 +228,24 @@ class QuartzScheme(Batches):
     def refusal(self, frame: Block) -> str | None:
         return lacks_for_rate(frame)
 
-    def start(self, crew: Crew, frame: Block, w: Floats) -> None:
-        super().start(crew, frame, w)
-        self.w = w.copy()
-
     def before_round(
         self, crew: Crew, frame: Block, u: Floats, work: int, held: Held | None
     ) -> None:
         key = (work, None if held is None else held.rho)
         if key not in self.rates:
             self.rates[key] = min(crew.ask(least_rate, (work, held)))
-        self.w += self.rates[key] * (coefficients(frame, u) - self.w)
+        own = coefficients(frame, u)
+        self.w = self.w + self.rates[key] * (own - self.w) if self.w.size else own
 
     def points(self, frame: Block, u: Floats) -> tuple[Floats, ...]:
-        return self.w.copy(), coefficients(frame, u)
+        own = coefficients(frame, u)
+        return (self.w, own) if self.w.size else (own,)
 
-    @property
-    def memory(self) -> Floats | None:
-        return self.w
+    def state(self) -> dict[str, Any]:
+        return {"w": self.w}
 
-    def remember(self, memory: Floats) -> None:
-        self.w = memory.copy()
+    def restore(self, state: dict[str, Any]) -> None:
+        self.w = state["w"]
 
 
 SCHEMES = {"cocoa+": Scheme, "disdca": Batches, "quartz": QuartzScheme}

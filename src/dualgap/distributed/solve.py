@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap._validate import LARGEST, Floats, number, whole
-from dualgap.distributed.block import Block, Model
-from dualgap.distributed.checkpoint import Folder
+from dualgap.distributed.block import Block
+from dualgap.distributed.checkpoint import Folder, duals_of, identity
 from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
 from dualgap.distributed.held import Held, constants, falling_root, pulls, under
@@ -22,6 +21,7 @@ from dualgap.distributed.schemes import Scheme, scheme_of
 from dualgap.distributed.survey import Making, agreed, made, survey
 from dualgap.distributed.whole import Whole, frame_of, whole_of
 from dualgap.intercept import split
+from dualgap.interrupting import deferred
 from dualgap.loop import Snapshot
 from dualgap.null_model import above_null
 from dualgap.progress import Progress
@@ -115,20 +115,20 @@ def solved(
 
     def drive(crew: Crew) -> tuple[Solution, Block]:
         making, sizes = _prepare(crew, parts)
-        frame = frame_of(making.model, making.shape)
+        frame = frame_of(making.settled.model, making.shape)
         _refuse_misfit(chosen, frame)
         pace = Pace(options.work, chosen.first_work(frame), chosen.most_work(frame))
         facts = _begun(crew, frame, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
-            mark = _fingerprint(making.model, facts, chosen, seed)
-            folder = Folder(options.checkpoint, mark)
-            saved = folder.load([size * frame.width for size in sizes])
+            own = identity(making.settled.model, facts.digests, chosen.name, seed)
+            folder = Folder(options.checkpoint, own)
+            saved = folder.read()
             if saved is not None:
-                crew.put(saved.duals)
+                crew.put(duals_of(saved, [size * frame.width for size in sizes]))
                 insisting(lambda: crew.run(begin, False))
-        own = limits._replace(target=limits.target * facts.scale)
-        loop = Loop(crew, facts, chosen, pace, own, seed, options.callback, folder, saved)
+        ends = limits._replace(target=limits.target * facts.scale)
+        loop = Loop(crew, facts, chosen, pace, ends, seed, options.callback, folder, saved)
         return _finished(loop, chosen, options.progress), frame
 
     found: tuple[Solution, Block] = enlisted(client, parts.sources, patience, drive)
@@ -154,7 +154,7 @@ def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whol
     digest = options.checkpoint is not None
     facts = whole_of(frame, insisting(lambda: crew.run(begin, digest)))
     if frame.intercept is True:
-        facts = facts._replace(scale=insisting(lambda: _null_objective(crew, facts)))
+        facts = insisting(lambda: _with_null_model(crew, facts))
     return facts
 
 
@@ -173,13 +173,14 @@ def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
 def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
     """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
     surveys = insisting(lambda: crew.ask(survey, parts.model))
-    making = agreed(surveys, parts.sources, *parts.settled(surveys))
+    making = agreed(surveys, parts.sources, parts.settled(surveys))
     crew.transform(made, making)
     return making, [each.n for each in surveys]
 
 
-def _null_objective(crew: Crew, facts: Whole) -> float:
-    """The objective of the best constant model (``null_model.py``), above what it cannot be."""
+def _with_null_model(crew: Crew, facts: Whole) -> Whole:
+    """With the best constant model (``null_model.py``): its objective, above what it cannot be,
+    and its intercept."""
 
     def pull(bs: Floats) -> Floats:
         return np.asarray(sum(crew.ask(pulls, bs)))
@@ -187,20 +188,17 @@ def _null_objective(crew: Crew, facts: Whole) -> float:
     stride = facts.target if facts.frame.loss.targets == "real" and facts.target else 1.0
     b = falling_root(pull, stride * 1e-3, 1e-9)
     losses = sum(crew.ask(constants, b))
-    return above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
-
-
-def _fingerprint(model: Model, facts: Whole, scheme: Scheme, seed: int) -> str:
-    """Of all that a run depends on."""
-    mark = hashlib.blake2b(digest_size=16)
-    for part in (*model, *facts.digests, scheme.name, seed):
-        mark.update(repr(part).encode())
-    return mark.hexdigest()
+    scale = above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
+    return facts._replace(scale=scale, intercept=b / facts.frame.constant)
 
 
 def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:
     with Progress(loop.limits.target, enabled=progress) as loop.progress:
-        status = loop.run_to_the_end()
+        if loop.folder is None:
+            status = loop.run_to_the_end()
+        else:
+            with deferred() as loop.interrupted:
+                status = loop.run_to_the_end()
         proof, w, duals = loop.proven()
     if proof.gap <= loop.limits.target:
         status = Status.CONVERGED

@@ -21,12 +21,14 @@ _FEW = 3  # labels that are enough to see that there are more than two
 
 
 class Survey(NamedTuple):
-    """What a partition says of itself; ``lowest``: the first feature that it uses, at most 1."""
+    """What a partition says of itself; ``sums``: the weight of each label; ``lowest``: the first
+    feature that it uses, at most 1."""
 
     n: int
     p: int
     weight: float
     labels: Any
+    sums: Floats
     lowest: int
 
 
@@ -38,21 +40,25 @@ def survey(raw: Raw, a: Floats | None, k: int, model: Model) -> tuple[Survey, No
     n, p = X.shape
     if n == 0:
         raise ValueError("it is empty: merge it with another partition, or leave it out")
-    labels = _labels(raw.y, model.loss, n)
-    return Survey(n, p, _weight(raw.weights, n), labels, _lowest(X)), None
+    weight = _weight(raw.weights, n)
+    labels, sums = _labels(raw.y, model.loss, n, raw.weights)
+    return Survey(n, p, weight, labels, sums, _lowest(X)), None
 
 
-def _labels(y: Any, loss: Any, n: int) -> Any:
+def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
+    """Those that occur, if targets are labels, and their weights."""
     if loss.targets not in ("binary", "classes"):
         check_targets(y, loss, n)
-        return None
+        return None, np.empty(0)
     if np.shape(y) != (n,):
         raise ValueError(f"y must hold one label for each of the {n} samples, not {np.shape(y)}")
     y = np.asarray(y)
     if loss.targets == "binary" or y.dtype.kind in "biuf":
         y = finite_vector(y, "y", n).astype(y.dtype)
-    found = np.unique(y)
-    return found[:_FEW] if loss.targets == "binary" else found
+    found, places = np.unique(y, return_inverse=True)
+    sums = np.bincount(places, weights, len(found)).astype(np.float64)
+    most = _FEW if loss.targets == "binary" else len(found)
+    return found[:most], sums[:most]
 
 
 def _weight(weights: Any, n: int) -> float:
@@ -70,11 +76,31 @@ def _lowest(X: Any) -> int:
     return int(X.indices.min(initial=1))
 
 
+class ByClass(NamedTuple):
+    """A factor of weights for each label."""
+
+    labels: Any
+    factors: Floats
+
+    def of(self, y: Any) -> Floats:
+        """That of each sample."""
+        return np.asarray(self.factors[np.searchsorted(self.labels, y)])
+
+
+class Settled(NamedTuple):
+    """What is to be fitted, the labels that targets stand for, and their weights, once data is
+    known."""
+
+    model: Model
+    labels: Any
+    by_class: ByClass | None = None
+
+
 class Making(NamedTuple):
     """What makes a block of raw data; ``lowest``: the number of the first feature, if the data has
     to be brought into shape."""
 
-    model: Model
+    settled: Settled
     shape: Shape
     lowest: int | None = None
 
@@ -87,15 +113,27 @@ def all_labels(surveys: list[Survey], loss: Any) -> Any:
     return check_targets(every, loss, len(every))[1]
 
 
-def agreed(surveys: list[Survey], sources: Sources, model: Model, labels: Any) -> Making:
+def label_sums(surveys: list[Survey], labels: Any) -> Floats:
+    """The weight of each label in all partitions."""
+    sums = np.zeros(len(labels))
+    for each in surveys:
+        sums[np.searchsorted(labels, each.labels)] += each.sums
+    return sums
+
+
+def agreed(surveys: list[Survey], sources: Sources, settled: Settled) -> Making:
     """What all partitions have in common."""
     p, lowest = _features(surveys, sources)
-    weight = math.fsum(each.weight for each in surveys)
+    if settled.by_class is None:
+        weight = math.fsum(each.weight for each in surveys)
+    else:
+        labels, factors = settled.by_class
+        weight = float(label_sums(surveys, labels) @ factors)
     if weight == 0.0:
         raise ValueError("sample_weight is zero for every sample of every partition")
     counts = [each.n for each in surveys]
-    shape = Shape(p, sum(counts), weight, len(counts), max(counts), labels)
-    return Making(model, shape, lowest if sources.stretch else None)
+    shape = Shape(p, sum(counts), weight, len(counts), max(counts), settled.labels)
+    return Making(settled, shape, lowest if sources.stretch else None)
 
 
 def _features(surveys: list[Survey], sources: Sources) -> tuple[int, int]:
@@ -124,4 +162,7 @@ def made(raw: Raw, making: Making) -> Block:
         X, shape = raw.X, (raw.X.shape[0], making.shape.p)
         wide = type(X)((X.data, X.indices - making.lowest, X.indptr), shape=shape)
         raw = raw._replace(X=wide)
-    return Block(raw, making.model, making.shape)
+    if making.settled.by_class is not None:
+        own = making.settled.by_class.of(raw.y)
+        raw = raw._replace(weights=own if raw.weights is None else own * raw.weights)
+    return Block(raw, making.settled.model, making.shape)

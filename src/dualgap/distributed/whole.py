@@ -34,7 +34,8 @@ class Whole(NamedTuple):
 
     ``squares``: Σ x² of each feature; ``counts``: the most entries that it has in one partition;
     ``scale``: P(0), counted from the least that losses and penalty can be, which is ``least``, of
-    which losses make up ``floor``; ``target``: the largest |y|.
+    which losses make up ``floor``; ``target``: the largest |y|; ``intercept``: that of the best
+    model without features.
     """
 
     frame: Block
@@ -46,6 +47,7 @@ class Whole(NamedTuple):
     entries: float
     digests: tuple[str, ...]
     target: float = 0.0
+    intercept: float = 0.0
 
 
 def whole_of(frame: Block, measured: list[Measures]) -> Whole:

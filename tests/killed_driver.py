@@ -1,0 +1,25 @@
+"""A fit in parts with checkpoints, in a process of its own, which tests kill: ``killed_driver.py
+FOLDER`` says at each look how many rounds it has made."""
+
+import sys
+
+from cluster_data import problem
+
+from dualgap.distributed import solve
+
+HOW = {"partitions": 4, "work": 1, "tol": 1e-5}
+EVERY = 3  # rounds
+
+
+def main(folder):
+    solve(
+        problem(),
+        callback=lambda snapshot: print(round(snapshot.epoch), flush=True),
+        checkpoint=folder,
+        checkpoint_every=EVERY,
+        **HOW,
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
