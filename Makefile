@@ -19,7 +19,7 @@ browser:
 	echo "No Chromium, and no way to install it here: tests in a browser will be skipped."
 
 test: $(READY) browser
-	$(BIN)/pytest -n 2 --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
 
 # The site, in docs/_build/html: runs all examples, all doctests, and what tables of pages say.
