@@ -32,6 +32,7 @@ class DesignMatrix:
 
     def _measure(self) -> None:
         self._along = products.measure(self._stored)
+        self._measured: dict[str, tuple[Floats, Any]] = {}  # shared with copies of this object
         size = float(np.sqrt(np.max(self._along)))
         if not SMALLEST < size < LARGEST:
             size = self._checked_size()
@@ -49,13 +50,15 @@ class DesignMatrix:
             )
         return size
 
-    @cached_property
+    @property
     def _across(self) -> tuple[Floats, Any]:
         """Squared norms against the order of storage, and numbers of entries, in few bytes.
 
         A pass of additions all over the place, which many a fit can do without.
         """
-        return products.measure_across(self._stored)
+        if "across" not in self._measured:
+            self._measured["across"] = products.measure_across(self._stored)
+        return self._measured["across"]
 
     @cached_property
     def row_squares(self) -> Floats:

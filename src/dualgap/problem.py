@@ -41,7 +41,6 @@ BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", 
 
 _OF_DATA = (
     "_along",
-    "_across",
     "total_square",
     "rows",
     "stored_rows",
@@ -178,7 +177,7 @@ class Problem(DesignMatrix):
         other = copy.copy(self)
         for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
-        other.X = storage.select(self.stored_rows, places)
+        other.X, other._measured = storage.select(self.stored_rows, places), {}
         other.n = len(places)
         other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
         other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
