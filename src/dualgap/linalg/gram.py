@@ -31,7 +31,8 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
 
 
 def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
-    ranges = parts.across(rows) if p * p <= len(weights) else [slice(0, len(weights))]
+    share = np.count_nonzero(weights != 0.0) / len(weights)
+    ranges = parts.across(rows, p * p, share * 0.5 * parts.entries(rows) ** 2 / len(weights))
     totals = np.zeros((len(ranges), p, p))
     _threads.together(
         _add_sparse,

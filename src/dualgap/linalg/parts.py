@@ -18,27 +18,31 @@ from dualgap.linalg.sparse import Sparse
 
 _WORTH = 500_000  # entries below which threads cost more than they save
 _ACROSS = 4  # parts of a sum across coordinates, at most
-_DENSE = 3  # entries for each place and part, below which adding up takes too long
-_SHORT = 1 << 18  # places of which there may always be two vectors
+_DENSE = 3  # products for each number of an array, below which adding up takes too long
+_SHORT = 1 << 18  # numbers of which there may always be two arrays
 
 
 def along(matrix: Any) -> list[slice]:
     """Ranges of coordinates, for sums along each."""
-    threads = _threads.count() if _entries(matrix) >= _WORTH else 1
+    threads = _threads.count() if entries(matrix) >= _WORTH else 1
     return _cut(matrix, 1 if threads == 1 else 2 * threads)
 
 
-def across(matrix: Any) -> list[slice]:
-    """Ranges of coordinates, for sums with a vector of their own for each range.
+def across(matrix: Any, size: int | None = None, work: float | None = None) -> list[slice]:
+    """Ranges of coordinates, for sums with an array of their own for each range.
 
-    All these vectors together are no longer than the sides of the matrix, or they are short.
+    ``size`` is that of an array, by default one number for each place, and ``work`` how many
+    products are added up, by default one for each entry. All these arrays together are no larger
+    than the sides of the matrix, or they are small.
     """
-    entries = _entries(matrix)
     rows, places = matrix.shape
-    if entries < _WORTH:
+    size = places if size is None else size
+    work = entries(matrix) if work is None else work
+    if work < _WORTH:
         return [slice(0, rows)]
-    room = max(1 + rows // places, 2 if places <= _SHORT else 1)
-    return _cut(matrix, max(1, min(_ACROSS, room, entries // (_DENSE * places))))
+    room = max(1 + rows // size, 2 if size <= _SHORT else 1)
+    count = min(_ACROSS, room, int(work / (_DENSE * size)))
+    return _cut(matrix, max(1, count - count % 2))  # threads mostly come in pairs
 
 
 def part(matrix: Any, lines: slice) -> Any:
@@ -52,12 +56,12 @@ def part(matrix: Any, lines: slice) -> Any:
     return matrix._replace(base=part(matrix.base, lines))
 
 
-def _entries(matrix: Any) -> int:
+def entries(matrix: Any) -> int:
     if isinstance(matrix, Sparse):
         return int(matrix.indptr[-1])
     if isinstance(matrix, Dense):
         return int(matrix.data.size)
-    return _entries(matrix.base)
+    return entries(matrix.base)
 
 
 def _cut(matrix: Any, parts: int) -> list[slice]:

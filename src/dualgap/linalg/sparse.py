@@ -28,7 +28,8 @@ class Sparse(NamedTuple):
         return self.data, self.indices.view(self.indptr.dtype), self.indptr
 
     def span(self, i):
-        return self.indptr[i], self.indptr[i + 1]
+        # As wide as addresses are, or each entry costs a conversion.
+        return np.int64(self.indptr[i]), np.int64(self.indptr[i + 1])
 
     def place(self, i, t):
         return self.indices[np.uint64(t)]  # without a sign, for the reason given in storage.py

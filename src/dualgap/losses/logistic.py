@@ -43,21 +43,30 @@ class Logistic(NamedTuple):
         if q == 0.0:
             return y * sigmoid(-y * z)
         # With b = σ(s) the optimality condition is f(s) = s + q·σ(s) − r = 0, r = q·b₀ − yz, which
-        # keeps b accurate when it is close to 0 or to 1. f is convex and increasing for s < 0,
-        # concave for s > 0: on the root's side of 0, Newton's method cannot fail.
-        b = y * a
-        r = q * b - y * z
-        below = 0.5 * q > r
-        edge = min(r, 0.0) if below else max(r - q, 0.0)  # the root lies beyond
+        # keeps b accurate when it is close to 0. Where it is closer to 1, 1 − b takes its place, so
+        # that the root is negative, where f is convex and increasing and Newton's method cannot
+        # fail. Halley's, which takes fewer exponentials, begins once a step is short.
+        b, z = y * a, y * z
+        above = q * b - z > 0.5 * q
+        if above:
+            b, z = 1.0 - b, -z
+        r = q * b - z
+        edge, known = min(r, 0.0), 0.0 < b < 1.0  # the root lies beyond the edge
         s, p = edge, b
-        if 0.0 < b < 1.0:
+        if known:
             s = math.log(b / (1.0 - b))
+        elif q > 3.0 and r + math.log(q) > 1.0:
+            s = math.log((r + math.log(q)) / q)  # nearly solves s + q·exp(s) = r
         for trial in range(100):
-            inside = min(s, edge) if below else max(s, edge)
-            if trial > 0 or inside != s or not 0.0 < b < 1.0:  # else p is known
-                s, p = inside, sigmoid(inside)
-            move = (s + q * p - r) / (1.0 + q * p * (1.0 - p))
-            if abs(move) <= max(1e-4, 1e-15 * abs(s)):
-                return y * (p - p * (1.0 - p) * move)  # off by the square of the move
+            if trial > 0 or s > edge or not known:
+                s = min(s, edge)
+                p = sigmoid(s)
+            bend = q * p * (1.0 - p)
+            move = (s + q * p - r) / (1.0 + bend)
+            if abs(move) < 1.0 and trial < 10:
+                move /= 1.0 - 0.5 * move * bend * (1.0 - 2.0 * p) / (1.0 + bend)
+            if abs(move) <= max(2e-3, 1e-15 * abs(s)):
+                p -= p * (1.0 - p) * move * (1.0 - 0.5 * (1.0 - 2.0 * p) * move)  # up to its cube
+                break
             s -= move
-        return y * sigmoid(s)
+        return y * (1.0 - p if above else p)

@@ -18,7 +18,8 @@ from dualgap.problem import Problem
 from dualgap.steps.envelope import Response, Samples
 from dualgap.steps.quadratic import minimum
 
-_FIRST, _LATER = 0.9, 0.3  # how much of the slope a line search may leave at length 1, and others
+_FIRST, _LATER = 0.2, 0.3  # how much of the slope a line search may leave at length 1, and others
+_FIRST_OF_STAGES = 0.9  # ... where the next stage changes the way anyhow
 _BEYOND = 1e-3  # ... and where it has passed the minimum, beyond which Ψ might have grown
 _ENOUGH = 0.01  # of the slope: what Ψ must fall by, if a goal at kinks is beyond the minimum
 _TRIALS = 60
@@ -109,11 +110,12 @@ class Descent:
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.left, np.inf
         lowest = there = self.response
+        first = _FIRST_OF_STAGES if self.samples.q > 0.0 else _FIRST
         for trial in range(_TRIALS):
             response = self.samples.respond(self.response.z, along, length)
             slope = response.slope + self.problem.lam * (slopes(length) - pulled)
             slope = slope if slope == slope else np.inf
-            if -(_LATER if trial else _FIRST) <= slope / self.left <= _BEYOND:
+            if -(_LATER if trial else first) <= slope / self.left <= _BEYOND:
                 return length, response
             if slope < 0.0:
                 low, at_low, lowest = length, slope, response

@@ -74,7 +74,7 @@ class Samples:
             return None
         before, matrix = self.known
         change = weights - before
-        if np.count_nonzero(change) > _FEW * np.count_nonzero(weights):
+        if np.count_nonzero(change != 0.0) > _FEW * np.count_nonzero(weights != 0.0):
             return None
         new = matrix + gram(self.problem, change)
         # What large entries leave behind must not show among small ones.

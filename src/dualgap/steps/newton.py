@@ -45,7 +45,8 @@ _ALL = 0.9  # length of a step that was as good as among some samples
 _WORTH = 0.5  # of all samples: more are not worth leaving some out
 _PART, _PER_FEATURE = 10, 20  # a sample to start from: a tenth, or so many for each feature ...
 _LEAST, _MOST = 500, 0.2  # ... if these are at least so many, and at most that part
-_ROUGH = 1e-3  # of P(0): a minimum of a sample need not be better
+_ROUGH, _CHANCE = 1e-3, 0.2  # of P(0), the latter for each feature over the samples: no minimum of
+# a sample need be better, as chance moves it by more
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class NewtonRun(FullPassRun):
             return
         places = np.sort(self.rng.choice(n, size, replace=False))
         run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
-        run.target = run.negligible = _ROUGH * self.problem.scale
+        rough = max(_ROUGH, _CHANCE * self.problem.d / size)
+        run.target = run.negligible = rough * self.problem.scale
         for _ in range(_INNER):
             run.advance(None)
             run.end_stage()

@@ -106,15 +106,17 @@ def _room(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> flo
 def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float = _TINY) -> Floats:
     """matrix⁻¹ right with this diagonal, in units in which it is 1; ``more`` is added to it, or yet
     more where it takes that to be positive. Nothing at all where numbers have overflowed."""
-    size = np.sqrt(diagonal)
-    size[size == 0.0] = 1.0
-    scaled = matrix / size
-    scaled /= size[:, None]
-    if not np.isfinite(np.sum(scaled)) or not np.isfinite(right).all():
-        return np.zeros(len(right))
+    unit = np.sqrt(diagonal)
+    unit[unit == 0.0] = 1.0
+    unit = 1.0 / unit
     while True:
+        scaled = matrix * unit
+        scaled *= unit[:, None]
+        if not np.isfinite(np.sum(scaled)) or not np.isfinite(right).all():
+            return np.zeros(len(right))
         np.fill_diagonal(scaled, 1.0 + more)
-        factor, failed = lapack.dpotrf(scaled, lower=1)
+        # Transposed it is in LAPACK's order, and need not be copied.
+        factor, failed = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         if not failed:
-            return np.asarray(lapack.dpotrs(factor, right / size, lower=1)[0] / size)
+            return np.asarray(lapack.dpotrs(factor, right * unit, lower=1)[0] * unit)
         more *= 100.0

@@ -119,7 +119,7 @@ class WorkingSetRun(FullPassRun):
         gain = np.empty(problem.d)
         kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
         gain[self.set] = 0.0
-        new = np.flatnonzero(gain)
+        new = np.flatnonzero(gain > 0.0)
         stay = self._in_use(self.set)
         count = int(np.count_nonzero(stay))
         full = count / max(len(self.set), 1)
