@@ -31,7 +31,7 @@ def legend_is_beside_the_curves(ax):
     return ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
 
 
-@pytest.mark.parametrize("x", ["epoch", "updates", "vector_operations", "seconds"])
+@pytest.mark.parametrize("x", ["passes", "epoch", "updates", "vector_operations", "seconds"])
 def test_one_curve_a_run(x):
     runs = made()[1]
     display = ConvergenceDisplay(runs).plot(x)

@@ -74,7 +74,7 @@ def test_curves_are_drawn_and_switches_change_them(visit):
     page = visit()
     seen = set()
     for x, y, scale in itertools.product(
-        ("epoch", "updates", "seconds"), ("gap", "primal", "dual"), ("log", "linear")
+        ("passes", "updates", "seconds"), ("gap", "primal", "dual"), ("log", "linear")
     ):
         for name, value in (("x", x), ("y", y), ("scale", scale)):
             page.check(f"input[name={name}][value={value}]")

@@ -38,6 +38,7 @@ class History:
     """A row at the start and one per epoch; columns by name, as ``history.gap`` or ["gap"].
 
     ``epoch``              updates so far / number of coordinates
+    ``passes``             how often the data was read so far, by updates and by the sampling
     ``updates``            coordinate updates so far
     ``iterations``         sets of coordinates visited so far; the same for serial samplings
     ``vector_operations``  dot products and additions with one coordinate's vector, those for the
@@ -48,10 +49,12 @@ class History:
     """
 
     columns: tuple[str, ...] = (
-        "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
+        "epoch", "passes", "updates", "iterations", "vector_operations", "seconds", "primal",
+        "dual", "gap",
     )  # fmt: skip
 
     epoch: Floats
+    passes: Floats
     updates: Floats
     iterations: Floats
     vector_operations: Floats
@@ -64,6 +67,8 @@ class History:
         self._rows: list[tuple[float, ...]] = []
 
     def append(self, *row: float) -> None:
+        if len(row) != len(self.columns):
+            raise ValueError(f"a row has {len(self.columns)} numbers, not {len(row)}")
         self._rows.append(row)
 
     @property

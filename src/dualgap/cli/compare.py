@@ -63,7 +63,7 @@ def compare(
     x: Annotated[
         str,
         typer.Option(
-            help="The x-axis of the plot: epoch, updates, vector_operations or seconds.",
+            help="The x-axis of the plot: passes, epoch, updates, vector_operations or seconds.",
             rich_help_panel="Output",
         ),
     ] = "seconds",

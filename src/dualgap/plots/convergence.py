@@ -13,7 +13,8 @@ from dualgap.plots.style import COLOURS, MARKERS, legend_beside, tidy
 from dualgap.solution import Solution
 
 _X = {
-    "epoch": "passes (updates / number of coordinates)",
+    "passes": "passes over the data",
+    "epoch": "epochs (updates / number of coordinates)",
     "updates": "coordinate updates",
     "vector_operations": "vector operations",
     "seconds": "time (seconds)",
@@ -66,7 +67,7 @@ class ConvergenceDisplay:
         problem: Any,
         methods: str | Iterable[str] = "auto",
         *,
-        x: str = "epoch",
+        x: str = "passes",
         y: str = "gap",
         ax: Any = None,
         **options: Any,
@@ -78,7 +79,7 @@ class ConvergenceDisplay:
         runs = {name: solve(problem, name, **options) for name in names}
         return cls(runs).plot(x, y, ax)
 
-    def plot(self, x: str = "epoch", y: str = "gap", ax: Any = None) -> ConvergenceDisplay:
+    def plot(self, x: str = "passes", y: str = "gap", ax: Any = None) -> ConvergenceDisplay:
         """Draw into ``ax`` or a new figure; sets ``ax_``, ``figure_`` and ``lines_``."""
         for name, given, known in (("x", x, _X), ("y", y, _Y)):
             if given not in known:

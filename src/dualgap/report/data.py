@@ -14,7 +14,7 @@ from dualgap.solution import Solution
 
 _ROWS = 500  # of a history that are drawn
 _WORST = 8  # samples or features that are listed
-COLUMNS = ("epoch", "updates", "seconds", "primal", "dual", "gap")
+COLUMNS = ("passes", "updates", "seconds", "primal", "dual", "gap")
 
 
 def drawn(
@@ -64,7 +64,7 @@ def places(length: int, most: int) -> Any:
 def _frame(frame: Frame) -> dict[str, Any]:
     chances = frame.probabilities
     return {
-        "epoch": _number(frame.epoch),
+        "passes": _number(frame.passes),
         "gap": _number(frame.gap),
         "samples": _spread(frame.samples),
         "features": _spread(frame.features),

@@ -85,18 +85,18 @@ def _tol(solution: Solution) -> str:
 
 def _way(solution: Solution) -> str:
     """How far the run got, and how long the rest would take at the pace of its second half."""
-    gap, epoch = solution.history.gap, solution.history.epoch
+    gap, passes = solution.history.gap, solution.history.passes
     known = (gap > 0.0) & (gap < np.inf)
-    logs, epoch = np.log(gap[known]), epoch[known]
+    logs, passes = np.log(gap[known]), passes[known]
     end = math.log(solution.target)
     if len(logs) < 2 or logs[0] <= logs[-1]:
         return ""
     done = (logs[0] - logs[-1]) / (logs[0] - end)
     words = f": {100 * done:.0f} % of the way there on a logarithmic scale"
     half = len(logs) // 2
-    fall, passes = logs[half] - logs[-1], epoch[-1] - epoch[half]
-    if fall > 0.0 and passes > 0.0:
-        rest = (logs[-1] - end) / fall * passes
+    fall, spent = logs[half] - logs[-1], passes[-1] - passes[half]
+    if fall > 0.0 and spent > 0.0:
+        rest = (logs[-1] - end) / fall * spent
         words += f"; at the pace of its second half, about {rest:.2g} more passes (an estimate)"
     return words
 
