@@ -114,7 +114,7 @@ def test_every_command_has_help_with_examples(command):
 def test_fit_prints_a_proof_in_words_and_a_table(folder):
     text = (folder / "model.txt").read_text()
     words = " ".join(text.split())
-    assert "Proven: no model of this kind has an objective below" in words
+    assert "Proven: this model is at most" in words
     assert "as asked for (1.0e-06)" in words
     assert "train.svm: 80 rows, 6 features" in words
     assert "Hinge loss, L2 penalty, λ = 0.05, no intercept" in words
@@ -154,6 +154,7 @@ def test_a_target_that_was_not_reached_is_exit_code_1(folder, tmp_path):
     assert done.exit_code == 1
     words = " ".join(done.stdout.split())
     assert "Stopped at max_epochs before the gap reached the target." in words
+    assert "Raise --max-epochs or --tol" in words
     assert "more than asked for (1.0e-09)" in words
     assert not dg.load_model(where).settings["converged"]
 
@@ -203,7 +204,7 @@ def test_certify_proves_anew(folder, tmp_path):
     assert found["proven"]
     assert found["gap"] <= 1e-6 * found["scale"]
     words = " ".join(run("certify", folder / "model.json", folder / "train.svm").stdout.split())
-    assert "no model of this kind has an objective below" in words
+    assert "no model of this kind has one below" in words
     # On other data it is another question.
     other = tmp_path / "other.svm"
     dump_svmlight_file(X[::-1], LABELS, str(other), zero_based=False)
@@ -266,6 +267,8 @@ def test_compare_races_methods(folder, tmp_path):
     assert "unknown" in error_of("compare", folder / "train.svm", "--methods", "quarz")
     few = ("--methods", "cd-permutation", "--max-epochs", "1", "--tol", "1e-9")
     assert run("compare", folder / "train.svm", *HINGE, *few).exit_code == 1
+    line = error_of("compare", *given, "--plot", tmp_path / "race.png", "--x", "second")
+    assert "--x 'second' is unknown (did you mean 'seconds'?)" in line
     line = error_of("compare", folder / "train.svm", "--plot", tmp_path / "gone" / "race.png")
     assert "there is no folder" in line
 
@@ -332,7 +335,7 @@ def test_data_sets(tmp_path, monkeypatch):
         (bytes(range(128, 256)) * 10, "line 1: it must begin with a number, the target, not"),
         (b"1 1:1\n1 3:1 2:1\n", "line 2: the index 2 comes after 3"),
         (b"1 1:1\n1 x:1\n", "line 2: the index 'x' is not a whole number"),
-        (b"1 -1:1\n", "line 1: the index '-1' is not a whole number"),
+        (b"1 -1:1\n", "line 1: the index '-1' is negative"),
         (b"1 1:1\n2 1:nan\n", "line 2: the value 'nan' is not a finite float64"),
         (b"nan 1:1\n", "line 1: it must begin with a number"),
         (b"", "it has no rows"),
@@ -365,7 +368,8 @@ def test_a_gigabyte_in_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["gone.svm"], "there is no file 'gone.svm'|data set 'gone.svm' is unknown"),
+        (["gone.svm"], "there is no file 'gone.svm' in this folder$"),
+        (["gone"], "there is no file 'gone', and data set 'gone' is unknown"),
         (["gone/gone.svm"], "there is no file 'gone/gone.svm'"),
         (["FOLDER"], "is not a folder that dualgap convert has made"),
         (["w8a", "--offline"], "could not be downloaded: it is not on this machine"),

@@ -146,6 +146,10 @@ def test_the_certificate_in_words():
     left = words.unresolved(Frame.last(short))
     assert left.startswith("Of 60 samples")
     assert "features" not in left  # they add rounding errors only
+    assert "summed part by part" not in said
+    proof = dataclasses.replace(short.certificate, gap=0.1 * short.certificate.gap)
+    said = " ".join(words.meaning(dataclasses.replace(short, certificate=proof)))
+    assert "less than the difference of these two numbers" in said
     free = dataclasses.replace(good, certificate=dataclasses.replace(good.certificate, radius=None))
     assert "not strongly convex" in " ".join(words.meaning(free))
 

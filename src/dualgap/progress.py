@@ -25,7 +25,7 @@ class Progress:
             self._bar = Progress(
                 TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
                 BarColumn(20),  # so that all fits into 80 columns
-                TextColumn("{task.fields[passes]:,.4g} passes, left"),
+                TextColumn("{task.fields[passes]:,.0f} passes, left"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),  # standard output is for results
             )

@@ -34,6 +34,11 @@ REMEDY = {
 }
 
 
+def counted(number: float) -> str:
+    """How many passes there were, as people write it."""
+    return f"{number:,.0f}" if number >= 99.95 else f"{number:.3g}"
+
+
 class History:
     """A row at the start and one per epoch; columns by name, as ``history.gap`` or ["gap"].
 
@@ -138,7 +143,7 @@ class Solution:
         return float(self.history.epoch[-1])
 
     def __str__(self) -> str:
-        words = f"{self.certificate} after {self.passes:.3g} passes. {self.status}"
+        words = f"{self.certificate} after {counted(self.passes)} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
         remedy = REMEDY.get(self.status)

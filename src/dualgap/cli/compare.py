@@ -11,17 +11,19 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dualgap._validate import unknown
 from dualgap.cli import options, show
 from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status
+from dualgap.solution import Solution, Status, counted
 from dualgap.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
 _USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
 _LIMIT = 30.0  # seconds for each
+_FAR = 20.0  # times as long as the shortest run: such races need a logarithmic axis
 
 
 def compare(
@@ -101,6 +103,11 @@ def compare(
     )  # fmt: skip
     if plot is not None:
         import matplotlib  # noqa: F401 - better now than after the race
+
+        from dualgap.plots.convergence import X_AXES
+
+        if x not in X_AXES:
+            raise ValueError(unknown("--x", x, X_AXES))
     if html is not None:
         from dualgap import report
         from dualgap.recording import Recording
@@ -124,8 +131,11 @@ def compare(
     if runs and html is not None:
         command = shlex.join(["dualgap", *sys.argv[1:]])
         watched = {name: Recording() for name in runs}
+        live = Console(stderr=True).is_terminal
         for name, recording in watched.items():
-            solve(problem, name, callback=recording, **limits)
+            if live:
+                say(f"{name}, once more for the page")
+            solve(problem, name, callback=recording, progress=live, **limits)
         report.write(html, runs, problem, title, command, watched)
         say(f"wrote {html}")
     if any(run.status is Status.INTERRUPTED for run in runs.values()):
@@ -188,7 +198,7 @@ def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: 
                 name,
                 run.status.name.lower().replace("_", " "),
                 f"{run.certificate.relative_gap:.1e}",
-                f"{run.passes:.4g}",
+                counted(run.passes),
                 f"{run.history.seconds[-1]:.3g}",
             )
             for name, run in rows
@@ -207,7 +217,9 @@ def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:
     use("Agg")
     from dualgap.plots import ConvergenceDisplay
 
-    display = ConvergenceDisplay(runs).plot(x=x)
+    ends = [run.history[x][-1] for run in runs.values()]
+    apart = max(ends) > _FAR * min(ends) > 0.0
+    display = ConvergenceDisplay(runs).plot(x=x, x_scale="log" if apart else "linear")
     display.ax_.set_title(title, fontsize="small", wrap=True)
     display.figure_.savefig(path)
     say(f"wrote {path}")

@@ -70,10 +70,10 @@ class Chart {
     svg.append(area, inside);
     for (const mark of marks) {
       const y = ys.place(mark.y);
-      svg.append(element("line", { class: "mark", x1: box.left, x2: box.right, y1: y, y2: y }));
+      svg.insertBefore(element("line", { class: "mark", x1: box.left, x2: box.right, y1: y, y2: y }), inside);
       const below = y - 6 < box.top + 6;
       const [x, anchor] = mark.left ? [box.left + 4, "start"] : [box.right - 4, "end"];
-      svg.append(element("text", { x, y: below ? y + 15 : y - 5, "text-anchor": anchor }, mark.text));
+      svg.append(element("text", { class: "label", x, y: below ? y + 15 : y - 5, "text-anchor": anchor }, mark.text)); // above curves
     }
     for (const curve of curves) this.curve(inside, curve, xs, ys);
     this.mark();

@@ -26,17 +26,18 @@ function height(history, k, y) {
 const curves = new Chart(find("curves"), announce);
 
 function showCurves() {
-  const [x, y, yLog] = [chosen("x"), chosen("y"), chosen("scale") === "log"];
+  const [x, y] = [chosen("x"), chosen("y")];
+  const [xLog, yLog] = [chosen("across") === "log", chosen("scale") === "log"];
   const shown = data.runs.map((run, number) => ({
     name: run.name, number, run,
     points: run.history.passes
       .map((_, row) => ({ x: run.history[x][row], y: height(run.history, row, y), row }))
-      .filter((point) => point.x !== null && point.y !== null && (!yLog || point.y > 0)),
+      .filter((point) => point.x !== null && point.y !== null && (!xLog || point.x > 0) && (!yLog || point.y > 0)),
   })).filter((curve) => !hidden.has(curve.number));
   const targets = [...new Set(shown.map((curve) => curve.run.target))];
   const one = y === "gap" && targets.length === 1 && targets[0] > 0 ? [{ y: targets[0], text: "target" }] : [];
   curves.show({
-    curves: shown, yLog, xLabel: X_LABELS[x], yLabel: Y_LABELS[y][0], marks: one,
+    curves: shown, xLog, yLog, xLabel: X_LABELS[x], yLabel: Y_LABELS[y][0], marks: one,
     empty: hidden.size ? "All runs are switched off" : "No finite values to show",
     say: (curve, { row }) => {
       const h = curve.run.history;
@@ -175,7 +176,7 @@ makeLegend();
 find("legend").hidden = data.runs.length < 2;
 find("run-choice").hidden = data.runs.length < 2;
 find("run").value = data.first;
-for (const name of ["x", "y", "scale"]) {
+for (const name of ["x", "y", "across", "scale"]) {
   document.querySelectorAll(`input[name=${name}]`).forEach((input) => input.addEventListener("change", showCurves));
 }
 document.querySelectorAll("input[name=kind]").forEach((input) => input.addEventListener("change", changeKind));
