@@ -190,6 +190,14 @@ def test_predict_says_what_is_proven(folder, tmp_path):
     assert f"{sum(proven)} are proven" in done.stderr
     found = json.loads(run("predict", folder / "model.json", folder / "train.svm", "--json").stdout)
     assert found["prediction"] == model.predict(X).tolist()
+    columns = (
+        "--target",
+        "kind",
+        "--drop",
+        "amount",
+    )  # the model does not know its features' names
+    done = run("predict", folder / "model.json", folder / "train.csv", *columns)
+    assert [row["prediction"] for row in table_of(done.stdout)] == [r["prediction"] for r in rows]
     where = tmp_path / "out.csv"
     run("predict", folder / "model.json", folder / "train.svm", "-o", where)
     assert [row["prediction"] for row in table_of(where.read_text())] == [
@@ -265,6 +273,8 @@ def test_compare_races_methods(folder, tmp_path):
     assert set(found["refused"]) == {"adasdca+"}
     assert found["runs"]["auto"]["history"]["gap"][-1] >= 0.0
     assert "unknown" in error_of("compare", folder / "train.svm", "--methods", "quarz")
+    line = error_of("compare", *given[:-1], "adasdca+")
+    assert "adasdca+ cannot solve this problem" in line
     few = ("--methods", "cd-permutation", "--max-epochs", "1", "--tol", "1e-9")
     assert run("compare", folder / "train.svm", *HINGE, *few).exit_code == 1
     line = error_of("compare", *given, "--plot", tmp_path / "race.png", "--x", "second")
@@ -353,7 +363,7 @@ def test_bad_files_are_one_line_and_exit_code_2(content, says, tmp_path):
 
 
 def test_a_gigabyte_in_one_line(tmp_path):
-    file = tmp_path / "hole.svm"
+    file = tmp_path / "hole"
     with open(file, "wb") as out:
         out.truncate(1_000_000_000)  # a hole, which takes no room on the disk
     assert "zero bytes" in error_of("fit", file)
@@ -391,9 +401,13 @@ def test_a_gigabyte_in_one_line(tmp_path):
         (["SVM", "-o", "model.txt"], "ends in .json or .npz, not model.txt"),
         (["SVM", "-o", "gone/model.json"], "there is no folder gone"),
         (["SVM", "--weights", "w"], "--weights is for tables"),
+        (["SVM", "--target", "y"], "--target is for tables, and .* LIBSVM format"),
         (["CSV"], "say which column of .* is the target"),
         (["CSV", "--target", "kin"], "did you mean 'kind'"),
-        (["CSV", "--target", "kind", "--loss", "squared"], "holds words such as .* needs numbers"),
+        (
+            ["CSV", "--target", "kind", "--loss", "squared"],
+            "such as '(high|low)', .* needs numbers",
+        ),
         (["CSV", "--target", "amount"], "column 'kind': '(high|low)' is not a finite number"),
     ],
 )
@@ -505,9 +519,11 @@ def test_the_program_runs_and_ends_quietly_in_a_pipe():
 def test_ctrl_c_saves_the_best_model(tmp_path):
     """With a real terminal, which shows progress, and a real signal."""
     pty = pytest.importorskip("pty")
-    # Labels without a reason and a tiny λ: nothing that ends by itself in minutes.
+    # A tiny λ: nothing that ends by itself in minutes. Most labels have a reason, so that
+    # the first pass finds a better model than none.
     noise = sp.csr_matrix(np.round(rng.standard_normal((2000, 20)), 3))
-    labels = rng.choice([-1, 1], 2000)
+    reasons = noise[:, [0]].toarray()[:, 0]
+    labels = np.where(rng.random(2000) < 0.8, np.sign(reasons + 1e-4), rng.choice([-1, 1], 2000))
     data, where = tmp_path / "noise.svm", tmp_path / "model.json"
     dump_svmlight_file(noise, labels, str(data), zero_based=False)
     command = [*PROGRAM, "fit", str(data), "-o", str(where), "--loss", "hinge", "--lam", "1e-8"]

@@ -117,7 +117,11 @@ def compare(
         "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
         "n_threads": threads,
     }  # fmt: skip
-    runs, refused = _race(problem, _named(methods, problem), **limits)
+    runs, refused, stopped = _race(problem, _named(methods, problem), **limits)
+    if not runs and stopped:
+        raise KeyboardInterrupt
+    if not runs:
+        raise ValueError(". ".join(_reasons(refused, problem)))
     title = f"{table.name}: {show.described(problem)}"
     if json:
         show.as_json({"data": table.name, "problem": show.described(problem), "tol": tol,
@@ -125,10 +129,12 @@ def compare(
                       "refused": refused})  # fmt: skip
     else:
         show.words(title, "bold")
-        _people(runs, refused, problem.intercept is True)
-    if runs and plot is not None:
+        _people(runs)
+        for words in _reasons(refused, problem):
+            show.words(words, "yellow")
+    if plot is not None:
         _draw(runs, plot, x, title)
-    if runs and html is not None:
+    if html is not None:
         command = shlex.join(["dualgap", *sys.argv[1:]])
         watched = {name: Recording() for name in runs}
         live = Console(stderr=True).is_terminal
@@ -138,7 +144,7 @@ def compare(
             solve(problem, name, callback=recording, progress=live, **limits)
         report.write(html, runs, problem, title, command, watched)
         say(f"wrote {html}")
-    if any(run.status is Status.INTERRUPTED for run in runs.values()):
+    if stopped:
         raise typer.Exit(INTERRUPTED)
     if not any(run.converged for run in runs.values()):
         raise typer.Exit(UNPROVEN)
@@ -156,8 +162,8 @@ def _named(methods: str, problem: Problem) -> list[str]:
 
 def _race(
     problem: Problem, names: Iterable[str], **options: Any
-) -> tuple[dict[str, Solution], dict[str, str]]:
-    """The runs, and why others were refused."""
+) -> tuple[dict[str, Solution], dict[str, str], bool]:
+    """The runs, why others were refused, and whether Ctrl-C was pressed."""
     live = Console(stderr=True).is_terminal
     runs: dict[str, Solution] = {}
     refused: dict[str, str] = {}
@@ -171,8 +177,8 @@ def _race(
         if warm.status is not Status.INTERRUPTED:
             warm = runs[name] = solve(problem, name, progress=live, **options)
         if warm.status is Status.INTERRUPTED:
-            break
-    return runs, refused
+            return runs, refused, True
+    return runs, refused, False
 
 
 def _machine(run: Solution) -> dict[str, Any]:
@@ -186,7 +192,7 @@ def _machine(run: Solution) -> dict[str, Any]:
     }
 
 
-def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: bool) -> None:
+def _people(runs: dict[str, Solution]) -> None:
     rows = sorted(
         runs.items(),
         key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
@@ -205,10 +211,13 @@ def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: 
         ],
         left=2,
     )
-    for name, why in refused.items():
-        show.words(f"{name} cannot solve this problem: {why}", "yellow")
-    if refused and with_intercept:
-        show.words("More methods take part with --intercept no, or penalised.", "dim")
+
+
+def _reasons(refused: dict[str, str], problem: Problem) -> list[str]:
+    words = [f"{name} cannot solve this problem: {why}" for name, why in refused.items()]
+    if refused and problem.intercept is True:
+        words.append("More methods take part with --intercept no, or penalised")
+    return words
 
 
 def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:

@@ -17,7 +17,7 @@ from dualgap.datasets.registry import PACKINGS
 from dualgap.datasets.tables import Wanted
 
 _CSV, _PARQUET = (".csv", ".tsv"), (".parquet", ".pq")
-_LIBSVM = (".svm", ".libsvm", ".txt", ".dat", ".data")
+_LIBSVM = (".svm", ".libsvm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,14 @@ def is_table(what: str) -> bool:
 
 def _is_file_name(what: str) -> bool:
     """Whether a name can hardly be meant for that of a data set."""
-    return _unpacked(what) != what.lower() or is_table(what) or what.endswith(_LIBSVM)
+    return _unpacked(what) != what.lower() or is_table(what) or what.endswith((*_LIBSVM, ".txt"))
 
 
 def _kind(path: Path, wanted: Wanted) -> str:
     if _unpacked(path.name).endswith(_PARQUET):
         return "parquet"
-    return "csv" if is_table(path.name) or wanted.target is not None else "libsvm"
+    named = is_table(path.name) or wanted.target is not None  # a target is a column of a table
+    return "csv" if named and not _unpacked(path.name).endswith(_LIBSVM) else "libsvm"
 
 
 def _unpacked(name: str) -> str:
