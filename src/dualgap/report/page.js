@@ -115,7 +115,7 @@ function showSampling() {
   chances.show({
     curves: likely, xLog: true, yLog: true, say: (_, point) => [`rank ${point.x.toLocaleString("en")}`, `${spoken(point.y)} × uniform`],
     xRange: [1, latest?.probabilities.size || 1], yRange: [1e-4, peak * 1.5], xLabel: "by rank (1 = likeliest)",
-    yLabel: "probability / uniform probability", marks: [{ y: 1, text: "uniform", left: true }],
+    yLabel: "probability / uniform probability", marks: [{ y: 1, text: "uniform" }],
     empty: "Nothing had been drawn yet",
   });
 }
