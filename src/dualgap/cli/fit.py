@@ -76,7 +76,7 @@ def fit(
 
       dualgap fit train.svm.bz2 --loss hinge --lam 1/n -o model.json
 
-      dualgap fit houses.csv --target price --penalty l1 --lam 0.01*max
+      dualgap fit houses.csv --target price --penalty l1 --lam '0.01*max'
 
       dualgap fit breast_cancer --loss logistic --tol 1e-9 --json
     """
