@@ -273,6 +273,8 @@ def test_compare_races_methods(folder, tmp_path):
     assert set(found["refused"]) == {"adasdca+"}
     assert found["runs"]["auto"]["history"]["gap"][-1] >= 0.0
     assert "unknown" in error_of("compare", folder / "train.svm", "--methods", "quarz")
+    found = json.loads(run("compare", folder / "train.svm", "--loss", "hinge", "--json").stdout)
+    assert set(found["runs"]) == {"auto", "newton", "prox-point"}  # few take an intercept and kinks
     line = error_of("compare", *given[:-1], "adasdca+")
     assert "adasdca+ cannot solve this problem" in line
     few = ("--methods", "cd-permutation", "--max-epochs", "1", "--tol", "1e-9")

@@ -22,6 +22,7 @@ from dualgap.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
 _USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
+_FEWEST = 3  # without others it would hardly be a race
 _LIMIT = 30.0  # seconds for each
 _FAR = 20.0  # times as long as the shortest run: such races need a logarithmic axis
 
@@ -156,8 +157,10 @@ def _named(methods: str, problem: Problem) -> list[str]:
         return ["auto", *suitable(problem)]
     if names:
         return list(dict.fromkeys(names))
-    fit = {"auto", *suitable(problem)}
-    return [name for name in _USUAL if name in fit]
+    fit = ["auto", *suitable(problem)]
+    usual = [name for name in _USUAL if name in fit]
+    others = [name for name in fit if name not in usual]
+    return usual + others[: max(0, _FEWEST - len(usual))]
 
 
 def _race(
