@@ -40,6 +40,8 @@ def test_one_curve_a_run(x):
     assert display.ax_.get_yscale() == "log"
     np.testing.assert_array_equal(display.lines_[1].get_xdata(), runs["sdca"].history[x])
     assert display.lines_[1].get_ydata()[0] == pytest.approx(1.0)  # D(0) = 0
+    proof = runs["sdca"].certificate
+    assert display.lines_[1].get_ydata()[-1] == proof.relative_gap  # the end is what is proven
     assert legend_is_beside_the_curves(display.ax_)
 
 

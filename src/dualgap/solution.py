@@ -138,6 +138,13 @@ class Solution:
         return name
 
     @property
+    def gaps(self) -> Floats:
+        """The gap along the history; the last is the proven one, with its rounding errors."""
+        gaps = self.history.gap
+        gaps[-1] = self.certificate.gap
+        return gaps
+
+    @property
     def n_iter(self) -> float:
         """How many epochs there were, which is updates / number of coordinates."""
         return float(self.history.epoch[-1])

@@ -128,4 +128,4 @@ class ConvergenceDisplay:
             return (solution.history.primal - max(p.dual for p in proofs)) / scale
         if y == "dual":
             return (min(p.primal for p in proofs) - solution.history.dual) / scale
-        return solution.history.gap / scale
+        return solution.gaps / scale

@@ -14,7 +14,7 @@ from dualgap.solution import Solution
 
 _ROWS = 500  # of a history that are drawn
 _WORST = 8  # samples or features that are listed
-COLUMNS = ("passes", "updates", "seconds", "primal", "dual", "gap")
+COLUMNS = ("passes", "updates", "seconds", "primal", "dual")  # and the gaps
 
 
 def drawn(
@@ -42,7 +42,10 @@ def _run(name: str, solution: Solution, recording: Recording | None, y: Any) -> 
     return {
         "name": name,
         "target": _number(solution.target),
-        "history": {column: _numbers(history[column][rows]) for column in COLUMNS},
+        "history": {
+            **{column: _numbers(history[column][rows]) for column in COLUMNS},
+            "gap": _numbers(solution.gaps[rows]),
+        },
         "frames": [_frame(frame) for frame in frames],
         "ranks": {
             "samples": frames[-1].samples.ranks.tolist(),

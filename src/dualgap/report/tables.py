@@ -46,7 +46,7 @@ def of_runs(runs: Mapping[str, Solution]) -> str:
 def of_history(name: str, solution: Solution) -> str:
     """Some rows of the history, for those who do not see the curve."""
     header = ("passes", "updates", "seconds", "objective", "bound", "gap")
-    columns = [solution.history[column] for column in COLUMNS]
+    columns = [*(solution.history[column] for column in COLUMNS), solution.gaps]
     formats = (".4g", ",.0f", ".3g", ".8g", ".8g", ".2e")
     rows = [
         [format(float(column[k]), how) for column, how in zip(columns, formats)]
