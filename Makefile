@@ -109,6 +109,7 @@ $(DOCS)/.ready: pyproject.toml
 	touch $@
 
 $(READY): pyproject.toml
+	@echo 'Making .venv, which takes a minute or two the first time.'
 	$(PYTHON) -c 'import sys; sys.exit("dualgap needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip

@@ -91,7 +91,7 @@ def test_what_a_line_may_hold():
         ("1 2:", "the value '' is not a finite float64"),
         ("1 :2", "the index '' is not a whole number"),
         ("1 a:2", "the index 'a' is not a whole number"),
-        ("1 -1:2", "the index '-1' is not a whole number"),
+        ("1 -1:2", "the index '-1' is negative"),
         ("1 1.5:2", "the index '1.5' is not a whole number"),
         ("1 ++1:2", "the index '\\+\\+1' is not a whole number"),
         ("1 99999999999999999999:2", "the index '9{20}' is too large"),

@@ -1,5 +1,6 @@
 """Pictures say what they show; the demo runs as a person would run it."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def legend_is_beside_the_curves(ax):
     return ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
 
 
-@pytest.mark.parametrize("x", ["epoch", "updates", "vector_operations", "seconds"])
+@pytest.mark.parametrize("x", ["passes", "epoch", "updates", "vector_operations", "seconds"])
 def test_one_curve_a_run(x):
     runs = made()[1]
     display = ConvergenceDisplay(runs).plot(x)
@@ -39,7 +40,17 @@ def test_one_curve_a_run(x):
     assert display.ax_.get_yscale() == "log"
     np.testing.assert_array_equal(display.lines_[1].get_xdata(), runs["sdca"].history[x])
     assert display.lines_[1].get_ydata()[0] == pytest.approx(1.0)  # D(0) = 0
+    proof = runs["sdca"].certificate
+    assert display.lines_[1].get_ydata()[-1] == proof.relative_gap  # the end is what is proven
     assert legend_is_beside_the_curves(display.ax_)
+
+
+def test_fast_and_slow_runs_side_by_side():
+    runs = made()[1]
+    display = ConvergenceDisplay(runs).plot("seconds", x_scale="log")
+    assert display.ax_.get_xscale() == "log"
+    seconds = runs["sdca"].history.seconds
+    np.testing.assert_array_equal(display.lines_[1].get_xdata(), seconds[seconds > 0.0])
 
 
 def test_objectives_and_bounds_are_distances_from_what_is_proven():
@@ -121,6 +132,7 @@ def test_a_path_of_arrays_into_axes_of_a_user():
     [
         (lambda: ConvergenceDisplay(made()[1]).plot("time"), "x must be one of"),
         (lambda: ConvergenceDisplay(made()[1]).plot(y="loss"), "y must be one of gap, primal"),
+        (lambda: ConvergenceDisplay(made()[1]).plot(x_scale="ln"), "x_scale must be one of linear"),
         (lambda: ConvergenceDisplay({}), "solutions is empty"),
         (lambda: SamplingDisplay([]), "frames is empty: pass a Recording"),
         (lambda: PathDisplay([1.0, 0.1], np.zeros((2, 3)), [0, 0]), "last axis of 2"),
@@ -140,5 +152,6 @@ def test_the_demo_prints_a_proof_and_draws_a_picture(tmp_path, capsys):
     demo["main"](tmp_path / "demo.png")
     out = capsys.readouterr().out
     assert "no model can do better than" in out
-    assert "passes" in out
+    assert re.search(r"adasdca\+ .* after +\d+ passes", out)
+    assert max(map(len, out.split("\n\nThe way there")[0].splitlines())) <= 80
     assert (tmp_path / "demo.png").stat().st_size > 10_000

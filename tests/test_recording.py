@@ -28,7 +28,7 @@ def test_a_spread_says_who_has_how_much():
 def test_a_recording_follows_the_run():
     problem, runs, recordings = made()
     frames = recordings["adasdca+"].until(runs["adasdca+"])
-    assert frames[0].epoch == 0.0
+    assert frames[0].passes == 0.0
     assert frames[0].probabilities is None  # nothing was drawn yet
     assert all(frame.probabilities.size == problem.n for frame in frames[1:-1])
     for frame in frames[:-1]:
@@ -41,16 +41,16 @@ def test_a_recording_follows_the_run():
 def test_long_runs_are_thinned_out_evenly():
     proof = made()[1]["sdca"].certificate
     seen = []
-    recording = dg.Recording(most=5, callback=lambda snapshot: seen.append(snapshot.epoch))
+    recording = dg.Recording(most=5, callback=lambda snapshot: seen.append(snapshot.passes))
     for epoch in range(100):
-        recording(dg.loop.Snapshot(epoch, 0.0, 1.0, 0.0, 1.0, 0.1, None, 0.0, proof))
-    kept = [frame.epoch for frame in recording.frames]
+        recording(dg.loop.Snapshot(epoch, epoch, 0.0, 1.0, 0.0, 1.0, 0.1, None, 0.0, proof))
+    kept = [frame.passes for frame in recording.frames]
     assert kept[0] == 0
     assert len(kept) <= 5
     assert len(set(np.diff(kept))) == 1
     assert kept[-1] >= 64
     assert len(seen) == 100
-    recording(dg.loop.Snapshot(100, 0.0, 1.0, 0.0, 1.0, 0.1, None, 0.0))  # nothing to record
+    recording(dg.loop.Snapshot(100, 100, 0.0, 1.0, 0.0, 1.0, 0.1, None, 0.0))  # nothing to record
 
 
 def test_the_callback_of_a_recording_can_stop_the_run():

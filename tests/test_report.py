@@ -74,7 +74,8 @@ def test_the_data_are_those_of_the_runs():
     assert data["best"]["dual"] == runs["adasdca+"].certificate.dual
     for run, solution in zip(data["runs"], runs.values()):
         for column, values in run["history"].items():
-            np.testing.assert_array_equal(values, solution.history[column])
+            own = solution.gaps if column == "gap" else solution.history[column]
+            np.testing.assert_array_equal(values, own)
         assert len(run["frames"]) == len(recordings[run["name"]].frames) + 1
         assert len(run["ranks"]["samples"]) == len(run["frames"][0]["samples"]["values"])
         worst = run["worst"]["samples"][0]
@@ -122,10 +123,12 @@ def test_long_histories_are_thinned_out():
     solution = made()[1]["sdca"]
     history = dg.solution.History()
     for k in range(5000):
-        history.append(k, k, k, k, k, 1.0, 0.0, 1.0)
+        history.append(k, k, k, k, k, k, 1.0, 0.0, 1.0)
     page = rendered({"long": dataclasses.replace(solution, history=history)})
-    epochs = data_of(page)["runs"][0]["history"]["epoch"]
-    assert (epochs[0], epochs[-1], len(epochs)) == (0, 4999, 500)
+    drawn = data_of(page)["runs"][0]["history"]
+    assert drawn["gap"][-1] == solution.certificate.gap  # the end is what is proven
+    passes = drawn["passes"]
+    assert (passes[0], passes[-1], len(passes)) == (0, 4999, 500)
     assert page.count("<tr>") < 40
 
 
@@ -146,6 +149,10 @@ def test_the_certificate_in_words():
     left = words.unresolved(Frame.last(short))
     assert left.startswith("Of 60 samples")
     assert "features" not in left  # they add rounding errors only
+    assert "summed part by part" not in said
+    proof = dataclasses.replace(short.certificate, gap=0.1 * short.certificate.gap)
+    said = " ".join(words.meaning(dataclasses.replace(short, certificate=proof)))
+    assert "less than the difference of these two numbers" in said
     free = dataclasses.replace(good, certificate=dataclasses.replace(good.certificate, radius=None))
     assert "not strongly convex" in " ".join(words.meaning(free))
 

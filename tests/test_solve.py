@@ -90,15 +90,17 @@ def test_history_has_named_columns_that_move_the_right_way():
     solution = dg.solve(make("logistic"), "cd-gap-per-epoch", tol=1e-8)
     history = solution.history
     assert set(history.to_dict()) == {
-        "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
+        "epoch", "passes", "updates", "iterations", "vector_operations", "seconds", "primal",
+        "dual", "gap",
     }  # fmt: skip
     assert len(history) == len(history.gap) >= 2
     assert (np.diff(history.gap) <= 0).all()
     assert (np.diff(history.primal) <= 0).all()
     assert (np.diff(history.dual) >= 0).all()
-    for column in ("epoch", "updates", "iterations", "vector_operations", "seconds"):
+    for column in ("epoch", "passes", "updates", "iterations", "vector_operations", "seconds"):
         assert (np.diff(history[column]) > 0).all()
     np.testing.assert_allclose(history.updates, history.epoch * 60)
+    assert history.passes[-1] == solution.passes > solution.n_iter  # looks at the data count
     with pytest.raises(KeyError, match="not one of"):
         history["loss"]
     with pytest.raises(AttributeError):

@@ -110,12 +110,16 @@ def with_rules(
     return obj
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Words for a name that is not known, with the one that may have been meant."""
+def unknown(what: str, name: str, known: Iterable[str], most: int = 50) -> str:
+    """Words for a name that is not known, with the one that may have been meant.
+
+    At most ``most`` of those that are known are listed.
+    """
     known = list(known)
     close = difflib.get_close_matches(name.lower(), known, 1)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"{what} {name!r} is unknown{meant}; known are {', '.join(known)}"
+    listed = ", ".join(known[:most]) + (", ..." if len(known) > most else "")
+    return f"{what} {name!r} is unknown{meant}; known are {listed}"
 
 
 def named(obj: Any, registry: Mapping[str, Callable[[], Any]], what: str) -> Any:

@@ -40,6 +40,7 @@ class Snapshot:
     """
 
     epoch: float
+    passes: float
     seconds: float
     primal: float
     dual: float
@@ -107,6 +108,15 @@ class Loop:
         spent -= self.recording + getattr(self.run, "repeated", 0.0)
         return float(self.earlier + spent)
 
+    @property
+    def epochs(self) -> float:
+        return float(self.updates / self.run.size)
+
+    @property
+    def passes(self) -> float:
+        """How often the data was read, by updates and by looks of the sampling."""
+        return self.epochs + self.looks
+
     def _look(self) -> tuple[Pair, Certificate]:
         """Evaluate the state and keep the best of both sides."""
         began = time.perf_counter()
@@ -119,7 +129,8 @@ class Loop:
 
     def _record(self) -> None:
         self.history.append(
-            self.updates / self.run.size,
+            self.epochs,
+            self.passes,
             self.updates,
             self.iterations,
             self.operations,
@@ -170,7 +181,7 @@ class Loop:
 
     def _verdict(self) -> Status | None:
         """Whether to stop, and why."""
-        self.progress.show(self.updates / self.run.size, self.gap)
+        self.progress.show(self.passes, self.gap)
         if self.gap <= self.target:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
             images = self._images()
@@ -230,7 +241,8 @@ class Loop:
     def _snapshot(self) -> Snapshot:
         coef, intercept = split(self.problem, self.best[0].copy())
         return Snapshot(
-            epoch=self.updates / self.run.size,
+            epoch=self.epochs,
+            passes=self.passes,
             seconds=self.seconds,
             primal=self.primal,
             dual=self.dual,

@@ -25,17 +25,17 @@ class Progress:
             self._bar = Progress(
                 TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
                 BarColumn(20),  # so that all fits into 80 columns
-                TextColumn("{task.fields[epoch]:.4g} passes, left"),
+                TextColumn("{task.fields[passes]:,.0f} passes, left"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),  # standard output is for results
             )
             self._bar.start()
             self._task = self._bar.add_task(
-                "", total=1.0, gap=math.inf, target=self.target, epoch=0
+                "", total=1.0, gap=math.inf, target=self.target, passes=0
             )
         return self
 
-    def show(self, epoch: float, gap: float) -> None:
+    def show(self, passes: float, gap: float) -> None:
         if self._bar is None:
             return
         if not self.first < math.inf and gap > 0.0:
@@ -43,7 +43,7 @@ class Progress:
         done = 1.0
         if gap > self.target and self.first > self.target:
             done = math.log(self.first / gap) / math.log(self.first / self.target)
-        self._bar.update(self._task, completed=done, gap=gap, epoch=epoch)
+        self._bar.update(self._task, completed=done, gap=gap, passes=passes)
 
     def __exit__(
         self,

@@ -68,7 +68,7 @@ class Frame:
     ``probabilities`` are relative to uniform ones, which are 1; None if nothing was drawn.
     """
 
-    epoch: float
+    passes: float
     seconds: float
     gap: float
     samples: Spread
@@ -77,7 +77,7 @@ class Frame:
 
     @staticmethod
     def of(
-        epoch: float,
+        passes: float,
         seconds: float,
         certificate: Certificate,
         target: float,
@@ -87,7 +87,7 @@ class Frame:
         if probabilities is not None and probabilities.any():
             chances = Spread.of(probabilities / probabilities.mean(), np.inf)
         return Frame(
-            epoch,
+            passes,
             seconds,
             certificate.gap,
             Spread.of(certificate.sample_parts, target),
@@ -99,8 +99,8 @@ class Frame:
     def last(solution: Solution) -> Frame:
         """What the certificate of a finished run says."""
         history = solution.history
-        epoch, seconds = history.epoch[-1], history.seconds[-1]
-        return Frame.of(epoch, seconds, solution.certificate, solution.target)
+        passes, seconds = history.passes[-1], history.seconds[-1]
+        return Frame.of(passes, seconds, solution.certificate, solution.target)
 
     @property
     def by_samples(self) -> bool:
@@ -139,7 +139,7 @@ class Recording:
         assert snapshot.certificate is not None
         self.frames.append(
             Frame.of(
-                snapshot.epoch,
+                snapshot.passes,
                 snapshot.seconds,
                 snapshot.certificate,
                 snapshot.target,

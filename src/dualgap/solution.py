@@ -34,10 +34,16 @@ REMEDY = {
 }
 
 
+def counted(number: float) -> str:
+    """How many passes there were, as people write it."""
+    return f"{number:,.0f}" if number >= 99.95 else f"{number:.3g}"
+
+
 class History:
     """A row at the start and one per epoch; columns by name, as ``history.gap`` or ["gap"].
 
     ``epoch``              updates so far / number of coordinates
+    ``passes``             how often the data was read so far, by updates and by the sampling
     ``updates``            coordinate updates so far
     ``iterations``         sets of coordinates visited so far; the same for serial samplings
     ``vector_operations``  dot products and additions with one coordinate's vector, those for the
@@ -48,10 +54,12 @@ class History:
     """
 
     columns: tuple[str, ...] = (
-        "epoch", "updates", "iterations", "vector_operations", "seconds", "primal", "dual", "gap",
+        "epoch", "passes", "updates", "iterations", "vector_operations", "seconds", "primal",
+        "dual", "gap",
     )  # fmt: skip
 
     epoch: Floats
+    passes: Floats
     updates: Floats
     iterations: Floats
     vector_operations: Floats
@@ -64,6 +72,8 @@ class History:
         self._rows: list[tuple[float, ...]] = []
 
     def append(self, *row: float) -> None:
+        if len(row) != len(self.columns):
+            raise ValueError(f"a row has {len(self.columns)} numbers, not {len(row)}")
         self._rows.append(row)
 
     @property
@@ -128,12 +138,19 @@ class Solution:
         return name
 
     @property
+    def gaps(self) -> Floats:
+        """The gap along the history; the last is the proven one, with its rounding errors."""
+        gaps = self.history.gap
+        gaps[-1] = self.certificate.gap
+        return gaps
+
+    @property
     def n_iter(self) -> float:
         """How many epochs there were, which is updates / number of coordinates."""
         return float(self.history.epoch[-1])
 
     def __str__(self) -> str:
-        words = f"{self.certificate} after {self.passes:.3g} passes. {self.status}"
+        words = f"{self.certificate} after {counted(self.passes)} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
         remedy = REMEDY.get(self.status)

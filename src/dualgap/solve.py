@@ -151,7 +151,7 @@ def solve(
         status=status,
         method=name,
         target=loop.target,
-        passes=loop.updates / run.size + loop.looks,
+        passes=loop.passes,
         settings=settings,
     )
 

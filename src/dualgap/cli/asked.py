@@ -10,6 +10,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap._validate import unknown
+from dualgap.cli.read import listed
 from dualgap.cli.strength import strength
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
@@ -39,8 +40,7 @@ class Asked:
 
     def table(self) -> Table:
         """The data."""
-        dropped = [name.strip() for name in self.drop.split(",") if name.strip()]
-        wanted = Wanted(self.target, self.weights, dropped)
+        wanted = Wanted(self.target, self.weights, listed(self.drop))
         return open_data(self.data, wanted, download=not self.offline)
 
     def problem(self, table: Table, lam: str = "1") -> tuple[Problem, Any]:
@@ -50,7 +50,7 @@ class Asked:
         if y.dtype.kind == "U":
             if loss.targets in ("real", "count"):
                 raise ValueError(
-                    f"the target holds words such as {y[0]!r}, and --loss {self.loss} needs "
+                    f"the target holds words such as {str(y[0])!r}, and --loss {self.loss} needs "
                     "numbers: use logistic or hinge for two classes, softmax for more"
                 )
             labels, y = np.unique(y, return_inverse=True)

@@ -9,7 +9,7 @@ import typer
 
 from dualgap.cli import options, show
 from dualgap.cli.command import UNPROVEN
-from dualgap.cli.read import data_for, places
+from dualgap.cli.read import data_for, listed, places
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
 from dualgap.model import Model
@@ -67,12 +67,11 @@ def certify(
     """
     own = _own(model, trust)
     if own is not None:
-        table = data_for(own, data, target, weights, target_needed=True, download=not offline)
+        table = data_for(own, data, target, weights, drop, target_needed=True, download=not offline)
         goal = float(own.settings.get("tol", _TOL)) if tol is None else tol
         proof = _prove(own, table, goal, max_epochs)
     else:
-        dropped = [name.strip() for name in drop.split(",") if name.strip()]
-        table = open_data(data, Wanted(target, weights, dropped), download=not offline)
+        table = open_data(data, Wanted(target, weights, listed(drop)), download=not offline)
         goal = _TOL if tol is None else tol
         proof = _prove_foreign(_unpickled(model), table, goal, max_epochs)
     proven = proof.relative_gap <= goal

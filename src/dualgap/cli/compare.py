@@ -11,17 +11,20 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dualgap._validate import unknown
 from dualgap.cli import options, show
 from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status
+from dualgap.solution import Solution, Status, counted
 from dualgap.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
 _USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
+_FEWEST = 3  # without others it would hardly be a race
 _LIMIT = 30.0  # seconds for each
+_FAR = 20.0  # times as long as the shortest run: such races need a logarithmic axis
 
 
 def compare(
@@ -63,7 +66,7 @@ def compare(
     x: Annotated[
         str,
         typer.Option(
-            help="The x-axis of the plot: epoch, updates, vector_operations or seconds.",
+            help="The x-axis of the plot: passes, epoch, updates, vector_operations or seconds.",
             rich_help_panel="Output",
         ),
     ] = "seconds",
@@ -101,6 +104,11 @@ def compare(
     )  # fmt: skip
     if plot is not None:
         import matplotlib  # noqa: F401 - better now than after the race
+
+        from dualgap.plots.convergence import X_AXES
+
+        if x not in X_AXES:
+            raise ValueError(unknown("--x", x, X_AXES))
     if html is not None:
         from dualgap import report
         from dualgap.recording import Recording
@@ -110,7 +118,11 @@ def compare(
         "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
         "n_threads": threads,
     }  # fmt: skip
-    runs, refused = _race(problem, _named(methods, problem), **limits)
+    runs, refused, stopped = _race(problem, _named(methods, problem), **limits)
+    if not runs and stopped:
+        raise KeyboardInterrupt
+    if not runs:
+        raise ValueError(". ".join(_reasons(refused, problem)))
     title = f"{table.name}: {show.described(problem)}"
     if json:
         show.as_json({"data": table.name, "problem": show.described(problem), "tol": tol,
@@ -118,17 +130,22 @@ def compare(
                       "refused": refused})  # fmt: skip
     else:
         show.words(title, "bold")
-        _people(runs, refused, problem.intercept is True)
-    if runs and plot is not None:
+        _people(runs)
+        for words in _reasons(refused, problem):
+            show.words(words, "yellow")
+    if plot is not None:
         _draw(runs, plot, x, title)
-    if runs and html is not None:
+    if html is not None:
         command = shlex.join(["dualgap", *sys.argv[1:]])
         watched = {name: Recording() for name in runs}
+        live = Console(stderr=True).is_terminal
         for name, recording in watched.items():
-            solve(problem, name, callback=recording, **limits)
+            if live:
+                say(f"{name}, once more for the page")
+            solve(problem, name, callback=recording, progress=live, **limits)
         report.write(html, runs, problem, title, command, watched)
         say(f"wrote {html}")
-    if any(run.status is Status.INTERRUPTED for run in runs.values()):
+    if stopped:
         raise typer.Exit(INTERRUPTED)
     if not any(run.converged for run in runs.values()):
         raise typer.Exit(UNPROVEN)
@@ -140,14 +157,16 @@ def _named(methods: str, problem: Problem) -> list[str]:
         return ["auto", *suitable(problem)]
     if names:
         return list(dict.fromkeys(names))
-    fit = {"auto", *suitable(problem)}
-    return [name for name in _USUAL if name in fit]
+    fit = ["auto", *suitable(problem)]
+    usual = [name for name in _USUAL if name in fit]
+    others = [name for name in fit if name not in usual]
+    return usual + others[: max(0, _FEWEST - len(usual))]
 
 
 def _race(
     problem: Problem, names: Iterable[str], **options: Any
-) -> tuple[dict[str, Solution], dict[str, str]]:
-    """The runs, and why others were refused."""
+) -> tuple[dict[str, Solution], dict[str, str], bool]:
+    """The runs, why others were refused, and whether Ctrl-C was pressed."""
     live = Console(stderr=True).is_terminal
     runs: dict[str, Solution] = {}
     refused: dict[str, str] = {}
@@ -161,8 +180,8 @@ def _race(
         if warm.status is not Status.INTERRUPTED:
             warm = runs[name] = solve(problem, name, progress=live, **options)
         if warm.status is Status.INTERRUPTED:
-            break
-    return runs, refused
+            return runs, refused, True
+    return runs, refused, False
 
 
 def _machine(run: Solution) -> dict[str, Any]:
@@ -176,7 +195,7 @@ def _machine(run: Solution) -> dict[str, Any]:
     }
 
 
-def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: bool) -> None:
+def _people(runs: dict[str, Solution]) -> None:
     rows = sorted(
         runs.items(),
         key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
@@ -188,17 +207,20 @@ def _people(runs: dict[str, Solution], refused: dict[str, str], with_intercept: 
                 name,
                 run.status.name.lower().replace("_", " "),
                 f"{run.certificate.relative_gap:.1e}",
-                f"{run.passes:.4g}",
+                counted(run.passes),
                 f"{run.history.seconds[-1]:.3g}",
             )
             for name, run in rows
         ],
         left=2,
     )
-    for name, why in refused.items():
-        show.words(f"{name} cannot solve this problem: {why}", "yellow")
-    if refused and with_intercept:
-        show.words("More methods take part with --intercept no, or penalised.", "dim")
+
+
+def _reasons(refused: dict[str, str], problem: Problem) -> list[str]:
+    words = [f"{name} cannot solve this problem: {why}" for name, why in refused.items()]
+    if refused and problem.intercept is True:
+        words.append("More methods take part with --intercept no, or penalised")
+    return words
 
 
 def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:
@@ -207,7 +229,9 @@ def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:
     use("Agg")
     from dualgap.plots import ConvergenceDisplay
 
-    display = ConvergenceDisplay(runs).plot(x=x)
+    ends = [run.history[x][-1] for run in runs.values()]
+    apart = max(ends) > _FAR * min(ends) > 0.0
+    display = ConvergenceDisplay(runs).plot(x=x, x_scale="log" if apart else "linear")
     display.ax_.set_title(title, fontsize="small", wrap=True)
     display.figure_.savefig(path)
     say(f"wrote {path}")

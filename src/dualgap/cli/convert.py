@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.filesize import decimal
 
 from dualgap.cli.command import INTERRUPTED
 
@@ -57,7 +58,7 @@ def convert(
     size = sum(file.stat().st_size for file in made.iterdir())
     console.print(
         f"wrote {made}: {X.shape[0]:,} rows, {X.shape[1]:,} features, {X.nnz:,} entries, "
-        f"{size / 1e9:.3g} GB",
+        f"{decimal(size)}",
         soft_wrap=True,
         highlight=False,
     )

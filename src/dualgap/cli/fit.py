@@ -15,7 +15,7 @@ from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.datasets.open import Table
 from dualgap.model_file import check_ending, save_model
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status
+from dualgap.solution import REMEDY, Solution, Status, counted
 from dualgap.solve import solve
 
 
@@ -76,7 +76,7 @@ def fit(
 
       dualgap fit train.svm.bz2 --loss hinge --lam 1/n -o model.json
 
-      dualgap fit houses.csv --target price --penalty l1 --lam 0.01*max
+      dualgap fit houses.csv --target price --penalty l1 --lam '0.01*max'
 
       dualgap fit breast_cancer --loss logistic --tol 1e-9 --json
     """
@@ -138,7 +138,7 @@ def _people(
     table: Table, problem: Problem, solution: Solution, where: Path | None, tol: float
 ) -> None:
     if not solution.converged:
-        show.words(str(solution.status), "yellow")
+        show.words(f"{solution.status} {_remedy(solution)}".rstrip(), "yellow")
     proof = solution.certificate
     show.words(show.proof_in_words(proof, tol), "green" if solution.converged else "")
     typer.echo()
@@ -150,8 +150,16 @@ def _people(
             ("objective", f"{proof.primal:.12g}"),
             ("lower bound", f"{proof.dual:.12g}"),
             ("gap", f"{proof.gap:.2e}, {proof.relative_gap:.2e} of P(0)"),
-            ("passes", f"{solution.passes:.4g}, in {solution.history.seconds[-1]:.3g} s"),
+            ("passes", f"{counted(solution.passes)}, in {solution.history.seconds[-1]:.3g} s"),
             ("nonzero", f"{np.count_nonzero(solution.coef):,} of {solution.coef.size:,}"),
             ("model", str(where) if where else "not written: add -o model.json"),
         ]
     )
+
+
+def _remedy(solution: Solution) -> str:
+    """What could help, in options of the command."""
+    words = REMEDY.get(solution.status, "")
+    for name in ("max_epochs", "max_seconds", "tol"):
+        words = words.replace(name, "--" + name.replace("_", "-"))
+    return words

@@ -20,7 +20,7 @@ from dualgap.cli.strength import strength
 from dualgap.path import grid as spaced
 from dualgap.path import path as solutions_along
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status
+from dualgap.solution import Solution, Status, counted
 
 _ENDINGS = (".csv", ".json")
 _HEADS = ("lam", "nonzero", "objective", "lower_bound", "gap", "relative_gap", "passes", "seconds")
@@ -184,7 +184,7 @@ def _people(rows: list[dict[str, Any]]) -> None:
         [
             (
                 f"{row['lam']:.4g}", f"{row['nonzero']:,}", f"{row['objective']:.6g}",
-                f"{row['gap']:.1e}", f"{row['relative_gap']:.1e}", f"{row['passes']:.4g}",
+                f"{row['gap']:.1e}", f"{row['relative_gap']:.1e}", counted(row["passes"]),
             )
             for row in rows
         ],

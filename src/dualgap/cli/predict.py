@@ -23,6 +23,7 @@ def predict(
     ],
     data: options.Data,
     target: options.Target = None,
+    drop: options.Drop = "",
     offline: options.Offline = False,
     decision: Annotated[
         bool,
@@ -61,7 +62,7 @@ def predict(
       dualgap predict model.json new.csv --certified -o predicted.csv
     """
     found = load_model(model)
-    table = data_for(found, data, target, None, target_needed=False, download=not offline)
+    table = data_for(found, data, target, None, drop, target_needed=False, download=not offline)
     named = _columns(found, table.X, decision, certified)
     if json:
         show.as_json({"rows": table.X.shape[0], **named})

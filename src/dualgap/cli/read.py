@@ -17,18 +17,24 @@ def data_for(
     data: str,
     target: str | None,
     weights: str | None,
+    drop: str,
     *,
     target_needed: bool,
     download: bool,
 ) -> Table:
     """The data in the features of a model; the target is the column that it was at the fit."""
-    wanted = Wanted(target, weights)
+    wanted = Wanted(target, weights, listed(drop))
     if target is not None or is_table(data):
         own = model.settings.get("target_column")
         named = own if target is None and isinstance(own, str) else target
         needed = target_needed or target is not None
-        wanted = Wanted(named, weights, (), model.feature_names, target_needed=needed)
+        wanted = wanted._replace(target=named, features=model.feature_names, target_needed=needed)
     return open_data(data, wanted, n_features=model.n_features, download=download)
+
+
+def listed(names: str) -> list[str]:
+    """Names that have commas between them."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def places(model: Model, y: Any) -> Any:

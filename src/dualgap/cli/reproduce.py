@@ -45,13 +45,13 @@ def reproduce(
 
     [bold]Examples[/]
 
-      dualgap reproduce 000 --quick                  the adaptive SDCA paper, in minutes
+      dualgap reproduce 000 --quick                  adaptive SDCA, in minutes
 
-      dualgap reproduce qu2014 --figure 4            theoretical and measured speed-ups
+      dualgap reproduce qu2014 --figure 4            speed-ups: theory, measured
 
-      dualgap reproduce 002 --figure 1 --x seconds   the same runs on another axis
+      dualgap reproduce 002 --figure 1 --x seconds   the same on another axis
 
-      dualgap reproduce --check                      a line for each claim and data set
+      dualgap reproduce --check                      a line for each claim
     """
     console = Console()
     try:

@@ -82,9 +82,9 @@ def proof_in_words(certificate: Any, tol: float) -> str:
     reached = certificate.relative_gap <= tol
     end = f"as asked for ({tol:.1e})" if reached else f"more than asked for ({tol:.1e})"
     return (
-        f"Proven: no model of this kind has an objective below {dual:.{digits}g}, and this one has "
-        f"{primal:.{digits}g}, so it is at most {certificate.gap:.2g} from the best. That is "
-        f"{certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
+        f"Proven: this model is at most {certificate.gap:.2g} from the best. Its objective is "
+        f"{primal:.{digits}g}, and no model of this kind has one below {dual:.{digits}g}. The gap "
+        f"is {certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
     )
 
 

@@ -36,6 +36,8 @@ def read_csv(path: Path, wanted: Wanted) -> Columns:
 def _read_text(path: Path, file: Any, wanted: Wanted) -> Columns:
     lines = _lines(path, file)
     first = next((line for line in lines if line.strip()), "")
+    if not first:
+        raise DatasetDamagedError(f"{path} is empty")
     delimiter = max(_DELIMITERS, key=first.count)
     head = next(csv.reader([first], delimiter=delimiter), [])
     named = _is_header(head, wanted)

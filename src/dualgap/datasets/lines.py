@@ -103,6 +103,8 @@ def _fault(line: bytes, dtype: Any, first: int) -> str | None:
         if not colon:
             return f"{_short(word)} is not a pair index:value"
         digits = index.removeprefix("+")
+        if digits[:1] == "-" and digits[1:].isdecimal():
+            return f"the index {_short(index)} is negative"
         if not (digits.isascii() and digits.isdigit()):
             return f"the index {_short(index)} is not a whole number"
         if len(digits) > MOST_INDEX_DIGITS:

@@ -17,6 +17,7 @@ from dualgap.datasets.registry import PACKINGS
 from dualgap.datasets.tables import Wanted
 
 _CSV, _PARQUET = (".csv", ".tsv"), (".parquet", ".pq")
+_LIBSVM = (".svm", ".libsvm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,16 @@ def is_table(what: str) -> bool:
     return _unpacked(what).endswith((*_CSV, *_PARQUET))
 
 
+def _is_file_name(what: str) -> bool:
+    """Whether a name can hardly be meant for that of a data set."""
+    return _unpacked(what) != what.lower() or is_table(what) or what.endswith((*_LIBSVM, ".txt"))
+
+
 def _kind(path: Path, wanted: Wanted) -> str:
     if _unpacked(path.name).endswith(_PARQUET):
         return "parquet"
-    return "csv" if is_table(path.name) or wanted.target is not None else "libsvm"
+    named = is_table(path.name) or wanted.target is not None  # a target is a column of a table
+    return "csv" if named and not _unpacked(path.name).endswith(_LIBSVM) else "libsvm"
 
 
 def _unpacked(name: str) -> str:
@@ -87,6 +94,8 @@ def _by_name(what: str, wanted: Wanted, download: bool) -> Table:
     try:
         data = load(what, download=download)
     except DatasetNotFoundError as error:
+        if _is_file_name(what):
+            raise FileNotFoundError(f"there is no file {what!r} in this folder") from None
         raise DatasetNotFoundError(f"there is no file {what!r}, and {error}") from None
     _refuse_columns(wanted, f"{what} is a data set")
     return Table(data.name, data.X, data.y, None, data.features, data.source)

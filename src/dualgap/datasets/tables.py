@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from dualgap._validate import unknown
 from dualgap.datasets.errors import ColumnError
 
+_SHOWN, _LONGEST = 10, 40  # names of columns in an error, and letters of a name
+
 
 class Wanted(NamedTuple):
     """Which columns mean what, by name, or by number from 1 where there are no names.
@@ -46,20 +48,25 @@ class Columns(NamedTuple):
     features: tuple[str, ...]
 
 
+def short(names: Sequence[str]) -> list[str]:
+    """Names for an error: what is no table may have lines for names."""
+    return [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..." for name in names]
+
+
 def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
     """Who is who among columns of these names."""
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise ColumnError(f"{path} has two columns of the name {twice!r}")
     if wanted.target is None and wanted.target_needed:
-        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        shown = ", ".join(short(names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
         raise ColumnError(f"say which column of {path} is the target: --target NAME, of {shown}")
 
     def place(name: str | None, needed: bool = True) -> int | None:
         if name is None or (name not in names and not needed):
             return None
         if name not in names:
-            raise ColumnError(f"{path}: {unknown('the column', name, names)}")
+            raise ColumnError(f"{path}: {unknown('the column', name, short(names), _SHOWN)}")
         return names.index(name)
 
     target = place(wanted.target, wanted.target_needed)

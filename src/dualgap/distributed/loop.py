@@ -83,6 +83,11 @@ class Loop(Standing):
         return self.visits / self.frame.shape.n
 
     @property
+    def passes(self) -> float:
+        """The same, with passes that only judged."""
+        return self.epochs + self.looks
+
+    @property
     def seconds(self) -> float:
         return self.earlier + time.perf_counter() - self.started
 
@@ -101,7 +106,7 @@ class Loop(Standing):
 
     def _verdict(self) -> Status | None:
         """Whether to stop, and why."""
-        self.progress.show(self.epochs, self.gap)
+        self.progress.show(self.passes, self.gap)
         if self.looked:
             self.looked = False
             verdict = self._doubt() if self._is_promising() else None
@@ -149,6 +154,7 @@ class Loop(Standing):
         coef, intercept = split(self.frame, self.best.copy())
         return Snapshot(
             epoch=self.epochs,
+            passes=self.passes,
             seconds=self.seconds,
             primal=self.primal,
             dual=self.dual,
@@ -238,6 +244,7 @@ class Loop(Standing):
     def _record(self, work: int, seconds: float, busy: float, sent: float, received: float) -> None:
         self.history.append(
             self.epochs,
+            self.passes,
             self.visits,
             self.number,
             self.operations,

@@ -212,5 +212,5 @@ def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:
         status=status,
         method=f"{scheme.name} on {loop.crew.size} partitions",
         target=loop.limits.target,
-        passes=loop.epochs + loop.looks,
+        passes=loop.passes,
     )

@@ -12,8 +12,9 @@ from dualgap.plots.axes import one_axes
 from dualgap.plots.style import COLOURS, MARKERS, legend_beside, tidy
 from dualgap.solution import Solution
 
-_X = {
-    "epoch": "passes (updates / number of coordinates)",
+X_AXES = {
+    "passes": "passes over the data",
+    "epoch": "epochs (updates / number of coordinates)",
     "updates": "coordinate updates",
     "vector_operations": "vector operations",
     "seconds": "time (seconds)",
@@ -23,6 +24,8 @@ _Y = {
     "primal": "(objective − best bound) / P(0)",
     "dual": "(best objective − bound) / P(0)",
 }
+
+_SCALES = ("linear", "log")
 
 
 class ConvergenceDisplay:
@@ -66,7 +69,7 @@ class ConvergenceDisplay:
         problem: Any,
         methods: str | Iterable[str] = "auto",
         *,
-        x: str = "epoch",
+        x: str = "passes",
         y: str = "gap",
         ax: Any = None,
         **options: Any,
@@ -78,16 +81,22 @@ class ConvergenceDisplay:
         runs = {name: solve(problem, name, **options) for name in names}
         return cls(runs).plot(x, y, ax)
 
-    def plot(self, x: str = "epoch", y: str = "gap", ax: Any = None) -> ConvergenceDisplay:
-        """Draw into ``ax`` or a new figure; sets ``ax_``, ``figure_`` and ``lines_``."""
-        for name, given, known in (("x", x, _X), ("y", y, _Y)):
+    def plot(
+        self, x: str = "passes", y: str = "gap", ax: Any = None, *, x_scale: str = "linear"
+    ) -> ConvergenceDisplay:
+        """Draw into ``ax`` or a new figure; sets ``ax_``, ``figure_`` and ``lines_``.
+
+        With ``x_scale="log"`` fast and slow runs can be read side by side.
+        """
+        for name, given, known in (("x", x, X_AXES), ("y", y, _Y), ("x_scale", x_scale, _SCALES)):
             if given not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
         ax = one_axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
         ax.set_yscale("log")
+        ax.set_xscale(x_scale)
         self.lines_ = [self._draw(k, name, x, y) for k, name in enumerate(self.solutions)]
-        ax.set_xlabel(_X[x])
+        ax.set_xlabel(X_AXES[x])
         ax.set_ylabel(_Y[y])
         tidy(ax)
         legend_beside(ax)
@@ -95,9 +104,12 @@ class ConvergenceDisplay:
 
     def _draw(self, k: int, name: str, x: str, y: str) -> Any:
         values = self._heights(name, y)
+        across = self.solutions[name].history[x]
         shown = (values > 0.0) & (values < np.inf)  # a logarithm has no place for others
+        if self.ax_.get_xscale() == "log":
+            shown &= across > 0.0
         (line,) = self.ax_.plot(
-            self.solutions[name].history[x][shown],
+            across[shown],
             values[shown],
             label=name,
             color=COLOURS[k % len(COLOURS)],
@@ -116,4 +128,4 @@ class ConvergenceDisplay:
             return (solution.history.primal - max(p.dual for p in proofs)) / scale
         if y == "dual":
             return (min(p.primal for p in proofs) - solution.history.dual) / scale
-        return solution.history.gap / scale
+        return solution.gaps / scale

@@ -120,4 +120,4 @@ def _draw(ax: Any, spread: Spread, colour: Any, label: str) -> None:
 
 
 def _when(frame: Frame) -> str:
-    return f"pass {frame.epoch:.3g}"
+    return f"pass {frame.passes:.3g}"

@@ -68,15 +68,23 @@ class Chart {
     area.append(element("rect", { x: box.left - 5, y: box.top - 5, width: box.right - box.left + 10, height: box.bottom - box.top + 10 }));
     const inside = element("g", { "clip-path": `url(#${clip})` });
     svg.append(area, inside);
-    for (const mark of marks) {
-      const y = ys.place(mark.y);
-      svg.append(element("line", { class: "mark", x1: box.left, x2: box.right, y1: y, y2: y }));
-      const below = y - 6 < box.top + 6;
-      const [x, anchor] = mark.left ? [box.left + 4, "start"] : [box.right - 4, "end"];
-      svg.append(element("text", { x, y: below ? y + 15 : y - 5, "text-anchor": anchor }, mark.text));
-    }
     for (const curve of curves) this.curve(inside, curve, xs, ys);
+    for (const { y: height, text } of marks) {
+      const y = ys.place(height);
+      svg.insertBefore(element("line", { class: "mark", x1: box.left, x2: box.right, y1: y, y2: y }), inside);
+      this.label(svg, text, y - 6 < box.top + 6 ? y + 15 : y - 5);
+    }
     this.mark();
+  }
+
+  /** A text at a height, at the end of the chart where it covers fewer points of curves. */
+  label(svg, text, y) {
+    const wide = 7 * text.length, { left, right } = this.box;
+    const covered = (from, to) => this.placed.flatMap(({ places }) => places)
+      .filter((p) => p.x > from && p.x < to && Math.abs(p.y - y) < 16).length;
+    const first = covered(left, left + wide) < covered(right - wide, right);
+    const where = first ? { x: left + 4, "text-anchor": "start" } : { x: right - 4, "text-anchor": "end" };
+    svg.append(element("text", { class: "label", y, ...where }, text));
   }
 
   axes(svg, box, xs, ys, xLabel, yLabel) {

@@ -14,7 +14,7 @@ from dualgap.solution import Solution
 
 _ROWS = 500  # of a history that are drawn
 _WORST = 8  # samples or features that are listed
-COLUMNS = ("epoch", "updates", "seconds", "primal", "dual", "gap")
+COLUMNS = ("passes", "updates", "seconds", "primal", "dual")  # and the gaps
 
 
 def drawn(
@@ -42,7 +42,10 @@ def _run(name: str, solution: Solution, recording: Recording | None, y: Any) -> 
     return {
         "name": name,
         "target": _number(solution.target),
-        "history": {column: _numbers(history[column][rows]) for column in COLUMNS},
+        "history": {
+            **{column: _numbers(history[column][rows]) for column in COLUMNS},
+            "gap": _numbers(solution.gaps[rows]),
+        },
         "frames": [_frame(frame) for frame in frames],
         "ranks": {
             "samples": frames[-1].samples.ranks.tolist(),
@@ -64,7 +67,7 @@ def places(length: int, most: int) -> Any:
 def _frame(frame: Frame) -> dict[str, Any]:
     chances = frame.probabilities
     return {
-        "epoch": _number(frame.epoch),
+        "passes": _number(frame.passes),
         "gap": _number(frame.gap),
         "samples": _spread(frame.samples),
         "features": _spread(frame.features),

@@ -9,7 +9,7 @@ const hidden = new Set();
 
 // --- the way there ---------------------------------------------------------------------------
 
-const X_LABELS = { epoch: "passes (updates / coordinates)", updates: "coordinate updates", seconds: "seconds" };
+const X_LABELS = { passes: "passes over the data", updates: "coordinate updates", seconds: "seconds" };
 const Y_LABELS = {
   gap: ["certified gap", "The gap bounds how far the objective is from the best possible one."],
   primal: ["objective − best bound", "How far the objective is above the best bound of all runs: the true distance from the optimum is no larger."],
@@ -26,23 +26,24 @@ function height(history, k, y) {
 const curves = new Chart(find("curves"), announce);
 
 function showCurves() {
-  const [x, y, yLog] = [chosen("x"), chosen("y"), chosen("scale") === "log"];
+  const [x, y] = [chosen("x"), chosen("y")];
+  const [xLog, yLog] = [chosen("across") === "log", chosen("scale") === "log"];
   const shown = data.runs.map((run, number) => ({
     name: run.name, number, run,
-    points: run.history.epoch
+    points: run.history.passes
       .map((_, row) => ({ x: run.history[x][row], y: height(run.history, row, y), row }))
-      .filter((point) => point.x !== null && point.y !== null && (!yLog || point.y > 0)),
+      .filter((point) => point.x !== null && point.y !== null && (!xLog || point.x > 0) && (!yLog || point.y > 0)),
   })).filter((curve) => !hidden.has(curve.number));
   const targets = [...new Set(shown.map((curve) => curve.run.target))];
   const one = y === "gap" && targets.length === 1 && targets[0] > 0 ? [{ y: targets[0], text: "target" }] : [];
   curves.show({
-    curves: shown, yLog, xLabel: X_LABELS[x], yLabel: Y_LABELS[y][0], marks: one,
+    curves: shown, xLog, yLog, xLabel: X_LABELS[x], yLabel: Y_LABELS[y][0], marks: one,
     empty: hidden.size ? "All runs are switched off" : "No finite values to show",
     say: (curve, { row }) => {
       const h = curve.run.history;
       return [
         `gap ${spoken(h.gap[row])}`, `objective ${spoken(h.primal[row], 8)}`, `bound ${spoken(h.dual[row], 8)}`,
-        `passes ${spoken(h.epoch[row])}`, `updates ${spoken(h.updates[row], 9)}`, `seconds ${spoken(h.seconds[row])}`,
+        `passes ${spoken(h.passes[row])}`, `updates ${spoken(h.updates[row], 9)}`, `seconds ${spoken(h.seconds[row])}`,
       ];
     },
   });
@@ -83,7 +84,7 @@ function spreadCurve(name, number, ranks, spread, faint) {
 function showSampling() {
   const run = data.runs[find("run").value], kind = chosen("kind"), noun = kind.slice(0, -1);
   const frame = run.frames[find("look").value], last = run.frames[run.frames.length - 1];
-  const at = frame === last ? "at the end" : `at pass ${spoken(frame.epoch)}`;
+  const at = frame === last ? "at the end" : `at pass ${spoken(frame.passes)}`;
   const spread = frame[kind], settled = spread.size - spread.above;
   find("when").textContent = at;
   find("share").textContent = `${at[0].toUpperCase()}${at.slice(1)}, ${settled.toLocaleString("en")} of `
@@ -107,14 +108,14 @@ function showSampling() {
   if (!known) return;
   // Those of the last look at which they are known: after the end, nothing is drawn.
   const latest = run.frames.slice(0, Number(find("look").value) + 1).filter((each) => each.probabilities).pop();
-  const name = latest && `before pass ${spoken(latest.epoch)}`;
+  const name = latest && `before pass ${spoken(latest.passes)}`;
   const likely = latest ? [spreadCurve(name, 0, run.ranks.probabilities, latest.probabilities, false)] : [];
   const peak = Math.max(10, ...run.frames.map((each) => each.probabilities?.values[0] || 0));
   find("chances-title").textContent = `How likely each was to be visited${latest ? ` ${name}` : ""}`;
   chances.show({
     curves: likely, xLog: true, yLog: true, say: (_, point) => [`rank ${point.x.toLocaleString("en")}`, `${spoken(point.y)} × uniform`],
     xRange: [1, latest?.probabilities.size || 1], yRange: [1e-4, peak * 1.5], xLabel: "by rank (1 = likeliest)",
-    yLabel: "probability / uniform probability", marks: [{ y: 1, text: "uniform", left: true }],
+    yLabel: "probability / uniform probability", marks: [{ y: 1, text: "uniform" }],
     empty: "Nothing had been drawn yet",
   });
 }
@@ -175,7 +176,7 @@ makeLegend();
 find("legend").hidden = data.runs.length < 2;
 find("run-choice").hidden = data.runs.length < 2;
 find("run").value = data.first;
-for (const name of ["x", "y", "scale"]) {
+for (const name of ["x", "y", "across", "scale"]) {
   document.querySelectorAll(`input[name=${name}]`).forEach((input) => input.addEventListener("change", showCurves));
 }
 document.querySelectorAll("input[name=kind]").forEach((input) => input.addEventListener("change", changeKind));

@@ -14,7 +14,7 @@ from dualgap.linalg import storage
 from dualgap.problem import Problem
 from dualgap.report.data import COLUMNS, places
 from dualgap.report.repeat import as_given, short
-from dualgap.solution import Solution
+from dualgap.solution import Solution, counted
 
 _ROWS = 25  # of a history in the table that stands in for the picture
 
@@ -33,7 +33,7 @@ def of_runs(runs: Mapping[str, Solution]) -> str:
             f"{proof.dual:.8g}",
             f"{proof.gap:.2e}",
             f"{proof.relative_gap:.1e}",
-            f"{solution.passes:.3g}",
+            counted(solution.passes),
             f"{solution.history.seconds[-1]:.3g}",
             str(solution.status),
         )
@@ -46,7 +46,7 @@ def of_runs(runs: Mapping[str, Solution]) -> str:
 def of_history(name: str, solution: Solution) -> str:
     """Some rows of the history, for those who do not see the curve."""
     header = ("passes", "updates", "seconds", "objective", "bound", "gap")
-    columns = [solution.history[column] for column in COLUMNS]
+    columns = [*(solution.history[column] for column in COLUMNS), solution.gaps]
     formats = (".4g", ",.0f", ".3g", ".8g", ".8g", ".2e")
     rows = [
         [format(float(column[k]), how) for column, how in zip(columns, formats)]

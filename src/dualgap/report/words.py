@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dualgap.recording import Frame, Spread
-from dualgap.solution import REMEDY, Solution
+from dualgap.solution import REMEDY, Solution, counted
 
 _ROUNDING = 1e-6  # of the gap
 
@@ -38,13 +38,24 @@ def _bound(solution: Solution) -> list[str]:
     digits = 4 + int(max(0.0, -math.log10(max(proof.relative_gap, 1e-12))))
     return [
         f"The objective of this model is {proof.primal:.{digits}g}. No coefficients whatsoever "
-        f"have an objective below {proof.dual:.{digits}g}. The difference, the duality gap, bounds "
-        f"what could still be gained: {proof.gap:.2g}, where a model that ignores all features has "
-        f"an objective of P(0) = {proof.scale:.4g}.",
+        f"have an objective below {proof.dual:.{digits}g}. The duality gap bounds what could still "
+        f"be gained: {proof.gap:.2g}, where a model that ignores all features has an objective of "
+        f"P(0) = {proof.scale:.4g}.{_rounded(solution)}",
         "This is a proof and not an estimate: it was computed from the data for exactly these "
         "coefficients, includes a bound on its own rounding errors, and holds however the "
         "coefficients were found.",
     ]
+
+
+def _rounded(solution: Solution) -> str:
+    """Why the gap is not what a reader gets by subtraction, if it is not."""
+    proof = solution.certificate
+    if proof.primal - proof.dual <= 1.1 * proof.gap:
+        return ""
+    return (
+        " It is less than the difference of these two numbers, since it is summed part by part, "
+        "where rounding costs less."
+    )
 
 
 def _radius(solution: Solution) -> str:
@@ -64,7 +75,7 @@ def _radius(solution: Solution) -> str:
 
 def _target(solution: Solution) -> str:
     proof, history = solution.certificate, solution.history
-    spent = f"{solution.passes:.3g} passes over the data and {history.seconds[-1]:.3g} seconds"
+    spent = f"{counted(solution.passes)} passes over the data and {history.seconds[-1]:.3g} seconds"
     asked = f"The target was a gap of {solution.target:.1e}{_tol(solution)}. "
     if solution.target == 0.0:
         asked = "The target was a gap of zero. "
@@ -85,19 +96,21 @@ def _tol(solution: Solution) -> str:
 
 def _way(solution: Solution) -> str:
     """How far the run got, and how long the rest would take at the pace of its second half."""
-    gap, epoch = solution.history.gap, solution.history.epoch
+    gap, passes = solution.history.gap, solution.history.passes
     known = (gap > 0.0) & (gap < np.inf)
-    logs, epoch = np.log(gap[known]), epoch[known]
+    logs, passes = np.log(gap[known]), passes[known]
     end = math.log(solution.target)
     if len(logs) < 2 or logs[0] <= logs[-1]:
         return ""
     done = (logs[0] - logs[-1]) / (logs[0] - end)
     words = f": {100 * done:.0f} % of the way there on a logarithmic scale"
     half = len(logs) // 2
-    fall, passes = logs[half] - logs[-1], epoch[-1] - epoch[half]
-    if fall > 0.0 and passes > 0.0:
-        rest = (logs[-1] - end) / fall * passes
-        words += f"; at the pace of its second half, about {rest:.2g} more passes (an estimate)"
+    fall, spent = logs[half] - logs[-1], passes[-1] - passes[half]
+    if fall > 0.0 and spent > 0.0:
+        rest = (logs[-1] - end) / fall * spent
+        words += (
+            f"; at the pace of its second half, about {counted(rest)} more passes (an estimate)"
+        )
     return words
 
 
