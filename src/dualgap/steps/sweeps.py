@@ -111,8 +111,7 @@ class SweepsRun(FullPassRun):
         """Sweeps over what is unresolved; whether anything moved."""
         view, moved, sums = self.view, False, Means()
         for order in self._rounds():
-            # Who moves comes first in the order afterwards.
-            self.movers, _ = epoch(*view.fixed, order, view.x, view.v, order)
+            self.movers, _ = epoch(*view.fixed, order, view.x, view.v, order)  # they come first now
             self.swept += len(order)
             moved = moved or self.movers > 0
             del order  # before the next one is made: it is long
