@@ -191,6 +191,13 @@ class Problem(DesignMatrix):
         other.column_squares = self.column_squares * (other.n / self.n)
         return other
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Arrays that came from a file or with a message may lie anywhere and in any way, and each
+        # kernel has one signature.
+        self.y = storage.read_only(np.require(self.y, None, "A"))
+        self.c = storage.as_shares(self.c)
+
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
     @property

@@ -100,10 +100,8 @@ class Block(Problem):
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        # Arrays that came with a message may lie anywhere, and each kernel has one signature.
+        super().__setstate__(state)
         self.X = _aligned(self.X)
-        self.y, self.c = storage.read_only(np.require(self.y, None, "A")), storage.as_shares(self.c)
 
 
 def check_model(model: Model) -> Model:

@@ -45,9 +45,10 @@ def as_shares(weights: Floats) -> Floats:
 
     Others are stored in reverse, so that both are of one type, for which kernels are compiled once.
     """
-    first = float(weights[0])
-    if weights.strides == (0,) or (weights == first).all():
-        return np.broadcast_to(np.float64(first), weights.shape)
+    if weights.strides[0] <= 0 and not weights.flags.writeable:
+        return weights
+    if (weights == weights[0]).all():
+        return np.broadcast_to(weights[0], weights.shape)
     return read_only(weights[::-1].copy()[::-1])
 
 
