@@ -74,7 +74,7 @@ def test_a_step_on_the_face_ascends_and_stays_in_the_domain(loss, shrink):
         start = problem.y * np.random.default_rng(seed).random(n)
         view = DualView(problem, start)
         before = dual(view.x, view.v)
-        done = ascend(problem, view.q, view.x, view.v, 1 + seed, 0.0)
+        done = ascend(view, 1 + seed, 0.0)
         assert 0 < done.size < n
         assert done.iterations <= 1 + seed
         np.testing.assert_allclose(problem.average(view.x), view.v, rtol=1e-9, atol=1e-9)

@@ -36,7 +36,7 @@ def written(tmp_path, text, name="data.csv"):
         ("data.csv", CSV.replace(",", ";")),
         ("data.csv", "\ufeff" + CSV.replace("\n", "\r\n")),
         ("data.csv", '"a","b",label,w\n\n"1",0.1,"yes" , 2\n-2e-3,3,no,1\n\n'),
-        ("data.csv.gz", gzip.compress(CSV.encode())),
+        ("data.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
         ("data.txt", CSV),
     ],
 )

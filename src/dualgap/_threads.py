@@ -52,11 +52,11 @@ def together(action: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> li
     if lanes < 2:
         return [action(*call) for call in calls]
     results: list[Any] = [None] * len(calls)
-    turns = iter(range(len(calls)))
+    turns, left = iter(range(len(calls))), list(calls)
 
     def work() -> None:
         for turn in turns:
-            results[turn] = action(*calls[turn])
+            results[turn] = action(*left[turn])
 
     others = [_pool().submit(work) for _ in range(lanes - 1)]
     try:
@@ -65,6 +65,7 @@ def together(action: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> li
         for other in others:
             if not other.cancel():
                 other.result()
+        left.clear()  # one that was cancelled waits in the pool, and would keep all arrays alive
     return results
 
 

@@ -46,8 +46,9 @@ def _sample_terms(
     of_gap = 0.0
     of_dual = 0.0
     for i in range(len(y)):
-        parts[i] = 0.0
         if c[i] == 0.0:
+            if len(parts):
+                parts[i] = 0.0
             continue
         z_i, a_i = z[i * width : (i + 1) * width], a[i * width : (i + 1) * width]
         loss_value = value(loss, z_i, y[i])
@@ -56,8 +57,10 @@ def _sample_terms(
         values = added(*values, c[i] * loss_value)
         conjs = added(*conjs, c[i] * loss_conj)
         part = c[i] * (loss_value + loss_conj + dot)
-        parts[i] = max(part, 0.0) if part == part else inf
-        gap = added(*gap, parts[i])
+        part = max(part, 0.0) if part == part else inf
+        gap = added(*gap, part)
+        if len(parts):
+            parts[i] = part
         if len(z_error):
             reach = 1.0 + _norm(z_i)  # 1: margins
             error = z_error[i] + EPS * reach

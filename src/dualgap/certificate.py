@@ -37,7 +37,8 @@ class Certificate:
                        errors (up to which it is primal − dual)
     ``scale``          P(0), the objective at zero coefficients with the best unpenalised intercept
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
-    ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap
+    ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap; of
+                       samples empty where nobody has asked for it (``evaluate``)
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
     ``constant``       the value of the constant feature, the last one; 0 when there is none
     """
@@ -88,7 +89,8 @@ class Pair(NamedTuple):
     """A primal and a dual point with their images z = Xw and u = (1/λ) Σ c a x.
 
     ``z_anew`` and ``u_anew`` say that an image is a sum over the data, made for this very point: a
-    proof need not repeat it. Else it may have been kept up to date by small additions.
+    proof need not repeat it. Else it may have been kept up to date by small additions. ``lent``
+    says that ``a`` is part of the state of a run, which will change: who keeps it makes a copy.
     """
 
     w: Floats
@@ -97,6 +99,7 @@ class Pair(NamedTuple):
     u: Floats
     z_anew: bool = False
     u_anew: bool = False
+    lent: bool = False
 
 
 def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate:
@@ -201,16 +204,18 @@ def _sharpened(
     return best.certificate, best.dual
 
 
-def evaluate(problem: Problem, pair: Pair) -> Certificate:
-    """The certificate of a pair as a run maintains it, without the rounding errors."""
-    return _evaluate(problem, pair, GIVEN).certificate
+def evaluate(problem: Problem, pair: Pair, *, parts: bool = True) -> Certificate:
+    """The certificate of a pair as a run maintains it, without the rounding errors, and if
+    ``parts`` is false without the parts of samples."""
+    return _evaluate(problem, pair, GIVEN, parts=parts).certificate
 
 
-def _evaluate(problem: Problem, pair: Pair, sums: Sums) -> _Proof:
+def _evaluate(problem: Problem, pair: Pair, sums: Sums, *, parts: bool = True) -> _Proof:
     with np.errstate(over="ignore", invalid="ignore"):
         pair, u_error, slack, shorter = feasible(problem, pair, sums)
         z_error = sums.of_z(problem, pair.w)
-        sample_parts, feature_parts = np.empty(problem.n), np.empty(problem.coef_size)
+        sample_parts = np.empty(problem.n if parts else 0)
+        feature_parts = np.empty(problem.coef_size)
         samples = terms.sample_terms(
             problem.loss, problem.y, problem.c, pair.z, pair.a, z_error, sample_parts, problem.width
         )

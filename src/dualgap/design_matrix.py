@@ -80,20 +80,26 @@ class DesignMatrix:
     @property
     def row_counts(self) -> Floats:
         """How many entries each sample has; a vector of its own, each time."""
-        return self._counts(self.n, self.p, of_rows=True) + float(self.has_intercept)
+        return self.row_counts_of(slice(0, self.n))
+
+    def row_counts_of(self, some: slice) -> Floats:
+        """How many entries some samples have."""
+        counts = self._counts(some, self.p, of_rows=True)
+        counts += float(self.has_intercept)
+        return counts
 
     @property
     def column_counts(self) -> Floats:
         """How many entries each feature has; a vector of its own, each time."""
-        counts = self._counts(self.p, self.n, of_rows=False)
+        counts = self._counts(slice(0, self.p), self.n, of_rows=False)
         return np.append(counts, float(self.n)) if self.has_intercept else counts
 
-    def _counts(self, size: int, width: int, *, of_rows: bool) -> Floats:
-        if not storage.is_sparse(self.X):
-            return np.full(size, float(width))
+    def _counts(self, some: slice, width: int, *, of_rows: bool) -> Floats:
         if of_rows == self.by_rows:
-            return storage.counts(self._stored)
-        return np.array(self._across[1], dtype=np.float64)
+            return storage.counts(self._stored, some)
+        if not storage.is_sparse(self.X):
+            return np.full(some.stop - some.start, float(width))
+        return np.array(self._across[1][some], dtype=np.float64)
 
     @cached_property
     def entries(self) -> float:
@@ -152,10 +158,11 @@ class DesignMatrix:
         return out
 
     def summed_squares(self, weights: Floats, *, of_rows: bool) -> Floats:
-        """Σ_j weights_j x_ij² of each row, or Σ_i weights_i x_ij² of each column."""
+        """Σ_j weights_j x_ij² of each row, or Σ_i weights_i x_ij² of each column; not to be
+        changed, for it may be ``row_squares`` itself."""
         squares = self.row_squares if of_rows else self.column_squares
         if weights.min() == weights.max() < np.inf:
-            return np.asarray(weights[0] * squares)
+            return squares if weights[0] == 1.0 else np.asarray(weights[0] * squares)
         out = np.empty(len(squares))
         products.weighted_squares(self.rows if of_rows else self.columns, weights, out)
         return out

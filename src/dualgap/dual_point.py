@@ -14,7 +14,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.linalg import exact
-from dualgap.rounding import error_of_u, error_of_z, rough_error_of_u, rough_error_of_z
+from dualgap.rounding import ErrorOfZ, error_of_u, error_of_z, rough_error_of_u, rough_error_of_z
 from dualgap.unpenalised import balance
 
 _SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
@@ -26,7 +26,7 @@ class Sums(NamedTuple):
 
     measured: Callable[[Any, Any], tuple[Any, Floats]]
     scaled: Callable[[Any, Any, Floats, float], tuple[Any, Floats]]
-    of_z: Callable[[Any, Floats], Floats]
+    of_z: Callable[[Any, Floats], ErrorOfZ]
 
 
 def _multiple(pair: Any, factor: float) -> Any:
@@ -65,8 +65,8 @@ def _scaled_and_measured(
     return _measured_twice(problem, _multiple(pair, factor))
 
 
-def _no_error(problem: Any, w: Floats) -> Floats:
-    return np.empty(0)
+def _no_error(problem: Any, w: Floats) -> ErrorOfZ:
+    return terms.no_error
 
 
 # As a run maintains it, without any bound; in float64, with a bound that costs nothing and with a

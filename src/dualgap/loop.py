@@ -76,7 +76,8 @@ class Loop:
         self.progress: Any = None
         self.updates = self.iterations = self.operations = self.rounds = self.looks = 0
         self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
-        self.visited = np.zeros(run.size, dtype=bool)  # coordinates since the last movement
+        drawn = 0 if getattr(run, "takes_all", False) else run.size
+        self.visited = np.zeros(drawn, dtype=bool)  # coordinates since the last movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
         self.earlier = 0.0  # seconds of the run that a checkpoint has kept
@@ -121,11 +122,15 @@ class Loop:
         """Evaluate the state and keep the best of both sides."""
         began = time.perf_counter()
         pair = self.run.pair()
-        certificate = evaluate(self.problem, pair)
+        certificate = self._evaluated(pair)
         self._keep(pair, certificate)
         if self.sampling.refresh == "never":
             self.recording += time.perf_counter() - began
         return pair, certificate
+
+    def _evaluated(self, pair: Pair) -> Certificate:
+        asked = self.callback is not None or getattr(self.run, "asks_for_parts", True)
+        return evaluate(self.problem, pair, parts=asked)
 
     def _record(self) -> None:
         self.history.append(
@@ -145,7 +150,11 @@ class Loop:
         if certificate.primal < self.primal:
             self.primal, coef = certificate.primal, pair.w
         if certificate.dual > self.dual:
-            self.dual, dual = certificate.dual, pair.a
+            self.dual = certificate.dual
+            if pair.lent:
+                dual[:] = pair.a
+            else:
+                dual = pair.a
         self.best = coef, dual
 
     def offer(self, coef: Floats) -> None:
@@ -199,7 +208,7 @@ class Loop:
             self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
             self.run.refresh()
             self.pair = self.run.pair()
-            self.certificate = evaluate(self.problem, self.pair)
+            self.certificate = self._evaluated(self.pair)
         if self.callback is not None and self.callback(self._snapshot()):
             return Status.CALLBACK
         if self.interrupted():

@@ -129,7 +129,7 @@ class Problem(DesignMatrix):
         self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
         self.penalty = self._place_by_place(self.feature_penalty)
         self.lam = positive(lam, "lam")
-        self.c = storage.read_only(_shares(sample_weight, self.n))
+        self.c = storage.as_shares(_shares(sample_weight, self.n))
         self._refuse_tiny_lam()
         low, high = self._kinds.low, self._kinds.high
         if ((low == 0.0) != (high == 0.0)).any():
@@ -179,16 +179,24 @@ class Problem(DesignMatrix):
             other.__dict__.pop(fact, None)
         other.X, other._measured = storage.select(self.stored_rows, places), {}
         other.n = len(places)
-        other.y, other.c = (storage.read_only(part[places]) for part in (self.y, self.c))
+        other.y = storage.read_only(self.y[places])
+        other.c = storage.chosen(self.c, places)
         other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
         return other
 
     def sampled(self, places: Any) -> Problem:
         """The same problem on a sample of its data: weights add up to 1 again."""
         other = self.on_samples(places)
-        other.c = storage.read_only(other.c / np.sum(other.c))
+        other.c = storage.divided(other.c, float(np.sum(other.c)))
         other.column_squares = self.column_squares * (other.n / self.n)
         return other
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Arrays that came from a file or with a message may lie anywhere and in any way, and each
+        # kernel has one signature.
+        self.y = storage.read_only(np.require(self.y, None, "A"))
+        self.c = storage.as_shares(self.c)
 
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
@@ -355,7 +363,7 @@ class Problem(DesignMatrix):
         """Σ c φ(z)."""
         if not z.any():
             return self._at_zero.values
-        return self._samples(z).values
+        return self.loss_sums(z).values
 
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
@@ -363,14 +371,15 @@ class Problem(DesignMatrix):
         u, parts, none = np.zeros(self.coef_size), np.empty(self.coef_size), np.empty(0)
         return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
 
-    def _samples(self, z: Floats) -> terms.Sums:
+    def loss_sums(self, z: Floats) -> terms.Sums:
         """Sums of c φ(z) and c φ*(0)."""
-        a, parts, none = np.zeros(self.dual_size), np.empty(self.n), np.empty(0)
-        return terms.sample_terms(self.loss, self.y, self.c, z, a, none, parts, self.width)
+        a, none = np.zeros(self.dual_size), np.empty(0)
+        samples = self.loss, self.y, self.c, z, a
+        return terms.sample_terms(*samples, terms.no_error, none, self.width)
 
     @cached_property
     def _at_zero(self) -> terms.Sums:
-        return self._samples(np.zeros(self.dual_size))
+        return self.loss_sums(np.zeros(self.dual_size))
 
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"
@@ -397,7 +406,7 @@ def check_loss(loss: Any) -> Any:
 
 def _shares(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
-        return np.full(n, 1.0 / n)
+        return np.broadcast_to(1.0 / n, n)
     weights = finite_vector(sample_weight, "sample_weight", n)
     if (weights < 0.0).any():
         raise ValueError("sample_weight has negative entries")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,31 +17,38 @@ from dualgap.losses._simplex import LOOSE
 _MULTIPLIED = 2.0  # roundings of a multiple
 
 
-def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> Floats:
+ErrorOfZ = Callable[[slice], Floats]  # of some samples, for nobody needs those of all at once
+
+
+def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> ErrorOfZ:
     """A bound on the rounding errors of X w; for blocks on their Euclidean norms.
 
     The inequality of Cauchy and Schwarz holds in any units of the features: as they are, and, if
     the bound is to be ``sharp``, which costs the first one a pass, also with columns of norm 1,
     which serves where their sizes differ by powers of ten.
     """
-    error: Floats = problem.row_counts
-    blocked = problem.by_rows
-    _bound(problem.row_squares, blocked, norm(w), 0.0, error)
-    if sharp:
-        even = problem.row_counts
-        columns = np.repeat(problem.column_sizes, problem.width)
-        _bound(problem.even_squares, blocked, norm(columns * w), 0.0, even)
-        np.fmin(error, even, out=error)
-    return error
+    blocked, size = problem.by_rows, norm(w)
+    even = norm(np.repeat(problem.column_sizes, problem.width) * w) if sharp else np.inf
+
+    def of(some: slice) -> Floats:
+        error: Floats = problem.row_counts_of(some)
+        scaled = error.copy() if sharp else error
+        _bound(problem.row_squares[some], blocked, size, 0.0, error)
+        if sharp:
+            _bound(problem.even_squares[some], blocked, even, 0.0, scaled)
+            np.fmin(error, scaled, out=error)
+        return error
+
+    return of
 
 
-def rough_error_of_z(problem: Any, w: Floats) -> Floats:
+def rough_error_of_z(problem: Any, w: Floats) -> ErrorOfZ:
     """A larger bound that takes no norms of rows if X is stored by columns, which saves a pass."""
     if problem.by_rows:
         return error_of_z(problem, w, sharp=False)
-    error = np.full(problem.n, float(np.count_nonzero(w)))
-    _bound(np.full(problem.n, problem.total_square), False, norm(w), 0.0, error)
-    return error
+    error = np.array([float(np.count_nonzero(w))])
+    _bound(np.array([problem.total_square]), False, norm(w), 0.0, error)
+    return lambda some: np.repeat(error, some.stop - some.start)
 
 
 def error_of_u(problem: Any, a: Floats) -> Floats:

@@ -12,7 +12,7 @@ from dualgap._validate import LARGEST, Floats, finite_vector
 def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
     """Targets as kernels see them, and the labels that they stand for, if they do.
 
-    The result is a copy: later changes of the user's array are not ours.
+    The result is a copy: later changes of the user's array are not ours. Signs take a byte each.
     """
     if loss.targets == "classes":
         return _class_indices(y, type(loss).__name__, n)
@@ -37,7 +37,12 @@ def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
         )
         more = "; for more classes use Softmax or MulticlassHinge" if len(classes) > 2 else ""
         raise ValueError(f"y has {found}; {name} needs labels of exactly two values{more}")
-    return np.where(upper, 1.0, -1.0), np.array([low, high])
+    return signs(upper), np.array([low, high])
+
+
+def signs(upper: Any) -> Any:
+    """+1 where it is so and −1 elsewhere, of few bytes: steps visit them at random."""
+    return np.where(upper, np.int8(1), np.int8(-1))
 
 
 def _class_indices(y: Any, name: str, n: int) -> tuple[Floats, Any]:

@@ -32,7 +32,8 @@ from dualgap.linalg.exact import added
 
 # Samples from which threads share a sum, and samples that a thread takes at a time: sums are added
 # up in such pieces by a single thread, too.
-_MANY, _PIECE = 1 << 17, 1 << 15
+_MANY, _PIECE = 1 << 16, 1 << 14
+_SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
 
 
 class Sums(NamedTuple):
@@ -45,22 +46,34 @@ class Sums(NamedTuple):
     of_dual: float
 
 
-def sample_terms(
-    loss: Any, y: Any, c: Any, z: Any, a: Any, z_error: Any, parts: Any, width: int = 1
-) -> Sums:
-    """The sums over samples; fills in their parts of the gap.
+def no_error(some: slice) -> Any:
+    """For sums whose rounding errors nobody asks for."""
+    return np.empty(0)
 
-    ``z_error`` bounds |z − Xw|, for blocks the norm of that, or is empty.
+
+def sample_terms(
+    loss: Any,
+    y: Any,
+    c: Any,
+    z: Any,
+    a: Any,
+    z_error: Callable[[slice], Any],
+    parts: Any,
+    width: int = 1,
+) -> Sums:
+    """The sums over samples; fills in their parts of the gap, unless ``parts`` is empty.
+
+    ``z_error`` bounds |z − Xw| of some samples, for blocks the norm of that, or returns nothing.
     """
     # Counts are multiplied by z. Labels are signs, and other targets are compared with z.
     multiplied = loss.targets == "count"
     action = block_terms.sample_terms if loss.targets == "classes" else _sample_terms
-    if len(y) < _MANY:
-        return Sums(*action(loss, multiplied, y, c, z, a, z_error, parts))
-    calls = []
-    for one, flat in pieces(len(y), width):
-        calls.append((loss, multiplied, y[one], c[one], z[flat], a[flat], z_error[one], parts[one]))
-    found = _threads.together(action, calls)
+
+    def sums(one: slice, flat: slice) -> Any:
+        points = y[one], c[one], z[flat], a[flat]
+        return action(loss, multiplied, *points, z_error(one), parts[one])
+
+    found = _threads.together(sums, list(pieces(len(y), width)))
     return Sums(*(float(total) for total in np.sum(found, axis=0)))
 
 
@@ -70,6 +83,11 @@ def pieces(n: int, width: int = 1) -> Iterator[tuple[slice, slice]]:
     for first in range(0, n, size):
         last = min(first + size, n)
         yield slice(first, last), slice(first * width, last * width)
+
+
+def few_at_once(n: int) -> Iterator[slice]:
+    """Samples, for expressions whose temporary vectors should be short."""
+    return (slice(first, min(first + _SHORT, n)) for first in range(0, n, _SHORT))
 
 
 @kernel
@@ -89,16 +107,19 @@ def _sample_terms(
     for first in range(0, len(y), FEW):
         few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
         for i in range(first, min(first + FEW, len(y))):
-            parts[i] = 0.0
             if c[i] == 0.0:
+                if len(parts):
+                    parts[i] = 0.0
                 continue
             loss_value = value(loss, z[i], y[i])
             loss_conj = conj(loss, a[i], y[i])
             few_values += c[i] * loss_value
             few_conjs += c[i] * loss_conj
             part = c[i] * (loss_value + loss_conj + a[i] * z[i])
-            parts[i] = max(part, 0.0) if part == part else inf
-            few_parts += parts[i]
+            part = max(part, 0.0) if part == part else inf
+            few_parts += part
+            if len(parts):
+                parts[i] = part
             if len(z_error):
                 error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
                 left = slope(loss, z[i] - error, y[i])

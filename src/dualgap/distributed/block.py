@@ -20,6 +20,7 @@ from dualgap.penalties import REGISTRY
 from dualgap.penalties._check import check_penalty
 from dualgap.problem import Problem, check_loss
 from dualgap.samplings.base import metric_squares
+from dualgap.targets import signs
 
 # What another process makes anew instead of receiving it.
 _VIEWS = ("rows", "stored_rows", "columns", "features", "tables")
@@ -71,7 +72,7 @@ class Block(Problem):
         self.y = storage.read_only(_targets(raw.y, self.loss, shape.labels))
         self.penalty = self._place_by_place(check_penalty(model.penalty, self.p))
         self.lam = positive(model.lam, "lam")
-        self.c = storage.read_only(_weights(raw.weights, self.n) / shape.weight)
+        self.c = storage.as_shares(_weights(raw.weights, self.n) / shape.weight)
         self._refuse_tiny_lam()
 
     @cached_property
@@ -99,10 +100,8 @@ class Block(Problem):
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        # Arrays that came with a message may lie anywhere, and each kernel has one signature.
+        super().__setstate__(state)
         self.X = _aligned(self.X)
-        self.y, self.c = (storage.read_only(np.require(v, None, "A")) for v in (self.y, self.c))
 
 
 def check_model(model: Model) -> Model:
@@ -114,12 +113,12 @@ def check_model(model: Model) -> Model:
     )
 
 
-def _targets(y: Any, loss: Any, labels: Any) -> Floats:
+def _targets(y: Any, loss: Any, labels: Any) -> Any:
     if labels is None:
         return np.array(y, dtype=np.float64)
     if loss.targets == "classes":
         return np.searchsorted(labels, np.asarray(y)).astype(np.float64)
-    return np.where(np.asarray(y) == labels[1], 1.0, -1.0)
+    return signs(np.asarray(y) == labels[1])
 
 
 def _weights(weights: Any, n: int) -> Floats:

@@ -48,10 +48,7 @@ def begin(block: Block, a: Floats, k: int, digest: bool) -> tuple[Measures, Floa
     variables are feasible."""
     if a.shape != (block.dual_size,):
         raise ValueError(f"{block.dual_size} dual variables are needed, not {a.shape[0]}")
-    none = np.empty(0)
-    z = block.decision(block.features.origin)
-    nothing, parts = np.zeros(block.dual_size), np.empty(block.n)
-    sums = terms.sample_terms(block.loss, block.y, block.c, z, nothing, none, parts, block.width)
+    sums = block.loss_sums(block.decision(block.features.origin))
     measures = Measures(
         block.column_squares,
         block.column_counts,
@@ -118,12 +115,12 @@ def judge(block: Block, a: Floats, k: int, told: Judging) -> tuple[list[Judgemen
 
 
 def _judged(block: Block, a: Floats, w: Floats, proof: bool) -> Judgement:
-    none, parts = np.empty(0), np.empty(block.n)
-    error = error_of_z(block, w, sharp=False) if proof else none
+    parts = np.empty(block.n if proof else 0)
+    error = error_of_z(block, w, sharp=False) if proof else terms.no_error
     with np.errstate(over="ignore", invalid="ignore"):
         z = block.decision(w)
         sums = terms.sample_terms(block.loss, block.y, block.c, z, a, error, parts, block.width)
-    return Judgement(sums, parts if proof else none)
+    return Judgement(sums, parts)
 
 
 class Round(NamedTuple):

@@ -27,16 +27,17 @@ from dualgap.distributed.crew import Crew
 from dualgap.distributed.held import Held, under
 from dualgap.distributed.local import Occurrences, count, informed
 from dualgap.linalg import storage
+from dualgap.samplings.base import metric_squares
 from dualgap.samplings.eso import distributed_factors
 from dualgap.samplings.floyd import draw_subsets
 from dualgap.steps import batch_kernels, block_batch
 from dualgap.steps.batch import DualSteps
 from dualgap.steps.block_epoch import block_epoch
 from dualgap.steps.choice import lacks_for_dual
-from dualgap.steps.epoch import epoch
+from dualgap.steps.epoch import NOBODY, epoch
 from dualgap.steps.quartz import WIDTH, Averages, U, lacks_for_rate
 from dualgap.steps.shared import SharedConjugate
-from dualgap.steps.views import LossConjugate, PenaltyConjugate
+from dualgap.steps.views import LossConjugate, PenaltyConjugate, refuse_overflow
 
 _DONE_AT_ONCE = decay_of(1.0, 1)  # the pace of coefficients that nobody looks at
 Steps = tuple[Floats, int, int]  # what u changes by, samples visited, samples that moved
@@ -63,21 +64,26 @@ def _moves(block: Block, a: Floats, u: Floats, orders: list[Any]) -> Steps:
     shares = np.where(found > 0.0, found, found.max(initial=1.0))  # without entries, any would do
     even = bool((shares == shares[0]).all())
     if "moves" not in block.tables:
-        scale = block.c / block.lam
-        q = block.curvatures(shares)
-        block.tables["moves"] = (shares[0] * scale if even else scale, q)
-    scale, q = block.tables["moves"]
-    kernel = epoch if block.width == 1 else block_epoch
+        scale = storage.divided(block.c, block.lam / shares[0] if even else block.lam)
+        squares = metric_squares(block, np.ones(len(shares)) if even else shares)
+        with np.errstate(over="ignore"):
+            refuse_overflow(scale * squares)
+        block.tables["moves"] = (scale, squares)
     smooth: Any
-    separable = LossConjugate(block.loss, block.y)
     if even:  # then u and the moves, times their share, are one vector: faster to read
         smooth, v = PenaltyConjugate(block.penalty), u.copy()
     else:
         each = np.repeat(shares, block.width)
         smooth, v = SharedConjugate(block.penalty, storage.read_only(u), each), np.zeros(len(u))
+    scale, squares = block.tables["moves"]
+    fixed = block.rows, smooth, LossConjugate(block.loss, block.y), scale, squares
     moved = 0
     for order in orders:
-        moved += kernel(block.rows, smooth, separable, scale, q, order, a, v)[0]
+        state = order, a, v
+        if block.width == 1:
+            moved += epoch(*fixed, *state, NOBODY)[0]
+        else:
+            moved += block_epoch(*fixed, *state)[0]
     return (v - u) / shares[0] if even else v, sum(map(len, orders)), moved
 
 

@@ -44,11 +44,12 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
     if len(lines) == 1:
         action(matrix, weights, out, *more)
         return
-    sums = np.empty((len(lines), len(out)))
+    sums = [out, *np.empty((len(lines) - 1, len(out)))]
     own = [_lines(weights, s, width) for s in lines]
     calls = [(part(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
     _threads.together(action, calls)
-    np.sum(sums, axis=0, out=out)
+    for more in sums[1:]:
+        out += more
 
 
 def _lines(vector: Any, lines: slice, width: int) -> Any:

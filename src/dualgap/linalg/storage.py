@@ -40,6 +40,32 @@ def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return view
 
 
+def as_shares(weights: Floats) -> Floats:
+    """Weights of samples as kernels read them: equal ones take the memory of one.
+
+    Others are stored in reverse, so that both are of one type, for which kernels are compiled once.
+    """
+    if weights.strides[0] <= 0 and not weights.flags.writeable:
+        return weights
+    if (weights == weights[0]).all():
+        return np.broadcast_to(weights[0], weights.shape)
+    return read_only(weights[::-1].copy()[::-1])
+
+
+def divided(shares: Floats, divisor: float) -> Floats:
+    """What ``as_shares`` has returned, divided by a number."""
+    if shares.strides == (0,):
+        return np.broadcast_to(shares[0] / divisor, shares.shape)
+    return as_shares(shares / divisor)
+
+
+def chosen(shares: Floats, places: Any) -> Floats:
+    """Some of what ``as_shares`` has returned."""
+    if shares.strides == (0,):
+        return np.broadcast_to(shares[0], len(places))
+    return as_shares(shares[places])
+
+
 def as_data(X: Any) -> Any:
     """X as a float32 or float64 array, CSR or CSC matrix; refuses anything else."""
     if is_sparse(X):
@@ -77,11 +103,12 @@ def select(stored: Stored, places: Any) -> Any:
     return sp.csr_array(stored.arrays, shape=stored.shape)[places]
 
 
-def counts(stored: Stored) -> Floats:
-    """How many entries each coordinate has, in a vector of its own."""
+def counts(stored: Stored, some: slice) -> Floats:
+    """How many entries some coordinates have, in a vector of its own."""
     if isinstance(stored, Dense):
-        return np.full(stored.shape[0], float(stored.shape[1]))
-    return np.asarray(np.diff(stored.indptr), dtype=np.float64)
+        return np.full(some.stop - some.start, float(stored.shape[1]))
+    first, last = stored.indptr[:-1][some], stored.indptr[1:][some]
+    return np.asarray(np.subtract(last, first, out=np.empty(len(first))))
 
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:

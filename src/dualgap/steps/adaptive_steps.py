@@ -43,7 +43,7 @@ class AdaptiveSteps:
             view.smooth,
             view.separable,
             view.scale,
-            view.q,
+            view.squares,
             view.look,
             self.rule,
             coins,
@@ -61,7 +61,7 @@ def _steps(
     smooth: Any,
     separable: Any,
     scale: Any,
-    q: Any,
+    squares: Any,
     look: Any,
     rule: Any,
     coins: Any,
@@ -83,7 +83,8 @@ def _steps(
         if i < 0:
             return turn, moved, operations
         order[turn] = i
-        change, work = epoch(matrix, smooth, separable, scale, q, order[turn : turn + 1], x, v)
+        one = order[turn : turn + 1]
+        change, work = epoch(matrix, smooth, separable, scale, squares, one, x, v, order[:0])
         operations += work
         moved += change
         start, stop = span(matrix, i)

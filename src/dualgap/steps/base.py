@@ -5,6 +5,7 @@ entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, off
 ``adapt(pair, certificate)`` and ``refresh()``; ``coordinate.CoordinateRun`` says what each does.
 It may also have ``shed()``, called before a proof: to let go of memory that ``refresh()``, which
 follows if the proof falls short, fills anew; ``close()``, called when the run is over;
+``asks_for_parts``, False if it does not ask certificates what each sample adds to the gap;
 ``repeated``, seconds that went into work done before, which the history leaves out; ``rounds``, how
 many rounds of the loop it has made where that is not one for each ``advance``;
 ``adaptive(rule)``, many steps that each look at all coordinates

@@ -22,10 +22,10 @@ _AHEAD = 4  # as in epoch.py
 
 @kernel
 def block_epoch(
-    matrix: Any, smooth: Any, separable: Any, scale: Any, q: Any, order: Any, x: Any, v: Any
+    matrix: Any, smooth: Any, separable: Any, scale: Any, squares: Any, order: Any, x: Any, v: Any
 ) -> tuple[int, int]:
     """Visit the samples in ``order``; returns how many moved and the vector operations."""
-    width = len(x) // len(q)
+    width = len(x) // len(squares)
     fours = width - width % 4
     g, new = np.empty(width), np.empty(width)
     moved = 0
@@ -36,7 +36,7 @@ def block_epoch(
         announce(matrix, later)
         expect(separable, later)
         prefetch(x, later * width)
-        prefetch(q, later)
+        prefetch(squares, later)
         prefetch(scale, later)
         fetch(matrix, order[min(turn + _AHEAD, last)])
         start, stop = span(matrix, i)
@@ -49,7 +49,7 @@ def block_epoch(
                 total += entry(matrix, i, t) * gradient(smooth, at, v[at])
             g[k] = total
         own = x[i * width : (i + 1) * width]
-        step_into(separable, i, own, g, q[i], new)
+        step_into(separable, i, own, g, scale[i] * squares[i], new)
         largest = 0.0
         change = 0.0
         for k in range(width):

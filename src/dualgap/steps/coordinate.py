@@ -22,7 +22,7 @@ from dualgap.steps.adaptive_steps import AdaptiveSteps
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.block_epoch import block_epoch
 from dualgap.steps.choice import lacks_for_dual, lacks_for_primal, preferred_view
-from dualgap.steps.epoch import epoch
+from dualgap.steps.epoch import NOBODY, epoch
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView, PrimalView
 
@@ -90,10 +90,8 @@ class CoordinateRun:
         A run whose work is not one update for each index adds, as a third number, how many updates
         it was worth.
         """
-        view = self.view
-        return (epoch if view.problem.width == 1 else block_epoch)(
-            view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
-        )
+        state = *self.view.fixed, order, self.view.x, self.view.v
+        return epoch(*state, NOBODY) if self.view.problem.width == 1 else block_epoch(*state)
 
     def adaptive(self, rule: StepRule) -> AdaptiveSteps | None:
         """Steps from here on that each look at all coordinates; None if Python has to look."""

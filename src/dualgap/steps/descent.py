@@ -57,7 +57,7 @@ class Descent:
     def step(self) -> float:
         """A Newton step; returns its length, 1 being that of the model."""
         with one_thread():
-            hessian = self.samples.hessian(self.response.h)
+            hessian = self.samples.hessian(self.response)
             goal = self._goal(hessian)
             while self._slope(goal) > _ABSURD * self.problem.scale and self.damping < _MOST_DAMPING:
                 self.damping = min(100.0 * self.damping, _MOST_DAMPING)
@@ -109,32 +109,34 @@ class Descent:
         pulled = float(np.sum(self.pull * move))
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.left, np.inf
-        lowest = there = self.response
         first = _FIRST_OF_STAGES if self.samples.q > 0.0 else _FIRST
+
+        def respond(length: float) -> Response:
+            return self.samples.respond(self.response.z, along, length)
+
         for trial in range(_TRIALS):
-            response = self.samples.respond(self.response.z, along, length)
+            response = respond(length)
             slope = response.slope + self.problem.lam * (slopes(length) - pulled)
             slope = slope if slope == slope else np.inf
             if -(_LATER if trial else first) <= slope / self.left <= _BEYOND:
                 return length, response
+            del response  # it is long: whoever wants it later asks again
             if slope < 0.0:
-                low, at_low, lowest = length, slope, response
+                low, at_low = length, slope
                 if self.shape.kinked and length == 1.0:
                     break  # beyond the goal coefficients would leave their kinks
                 fall = low * at_low + (1.0 - low) * at_high  # Ψ falls by more on the way to 1
                 if self.shape.kinked and high == 1.0 and fall <= -_ENOUGH * self.left:
-                    return 1.0, there
+                    return 1.0, respond(1.0)
             else:
                 high, at_high = length, slope
-                if length == 1.0:
-                    there = response
             if high == np.inf:
                 length *= 4.0
             elif trial % 2 or not at_high < np.inf:
                 length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
             else:
                 length = low - at_low * (high - low) / (at_high - at_low)
-        return low, lowest
+        return low, respond(low) if low > 0.0 else self.response
 
     def among(self, near: Any) -> Descent:
         """The same on some of the samples, the slopes of all others being what they are."""

@@ -27,12 +27,11 @@ _KEPT = 0.1  # of the sum of squares of each feature
 
 
 class Response(NamedTuple):
-    """What samples say to decision values z: b = −e'(z), and e''(z) or one of its one-sided values;
-    and the slope of Σ c e along the move that has led to z."""
+    """What samples say to decision values z: b = −e'(z), and the slope of Σ c e along the move that
+    has led to z."""
 
     z: Floats
     b: Floats
-    h: Floats
     slope: float
 
 
@@ -47,21 +46,31 @@ class Samples:
 
     def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
         """At z + length·move."""
-        at, b, h = np.empty((3, self.problem.n))
+        at, b = np.empty((2, self.problem.n))
         loss, y, c = self.problem.loss, self.problem.y, self.problem.c
         move = z if move is None else move
         calls = [
-            (loss, y[i], c[i], z[i], move[i], length, self.a[i], self.q, at[i], b[i], h[i])
+            (loss, y[i], c[i], z[i], move[i], length, self.a[i], self.q, at[i], b[i])
             for i, _ in terms.pieces(self.problem.n)
         ]
-        return Response(at, b, h, sum(_threads.together(_envelopes, calls)))
+        return Response(at, b, sum(_threads.together(_envelopes, calls)))
 
-    def hessian(self, h: Floats) -> Floats:
-        """That of Σ c e(Xw), from what ``respond`` has returned.
+    def curvatures(self, z: Floats) -> Floats:
+        """c e''(z), or one of its one-sided values."""
+        loss, y, c, out = self.problem.loss, self.problem.y, self.problem.c, np.empty(len(z))
+        calls = [
+            (loss, y[i], c[i], z[i], self.a[i], self.q, out[i])
+            for i, _ in terms.pieces(self.problem.n)
+        ]
+        _threads.together(_curvatures, calls)
+        return out
+
+    def hessian(self, at: Response) -> Floats:
+        """That of Σ c e(Xw), where ``respond`` has just been asked.
 
         Losses made of quadratic pieces change few curvatures in a step, and only these cost.
         """
-        weights = self.problem.c * h
+        weights = self.curvatures(at.z)
         matrix = self._updated(weights)
         if matrix is None:
             matrix = gram(self.problem, weights)
@@ -136,12 +145,12 @@ class Blocks(Samples):
         at = z if move is None else z + length * move
         terms.slopes(self.problem.loss, self.problem.y, at, b)
         slope = 0.0 if move is None else -float(np.sum(self.problem.weighted(b) * move))
-        return Response(at, b, b, slope)
+        return Response(at, b, slope)
 
-    def hessian(self, h: Floats) -> Floats:
+    def hessian(self, at: Response) -> Floats:
         problem = self.problem
         d, width = problem.d, problem.width
-        a = h.reshape(problem.n, width)
+        a = at.b.reshape(problem.n, width)
         out = np.empty((d, width, d, width))
         for k in range(width):
             for m in range(k + 1):
@@ -175,7 +184,6 @@ def _envelopes(
     q: float,
     at: Any,
     b: Any,
-    h: Any,
 ) -> float:
     total = 0.0
     for i in range(len(y)):
@@ -183,14 +191,21 @@ def _envelopes(
         at[i] = s
         if q > 0.0:
             b[i] = dual_step(loss, a[i], s, q, y[i])
-            left = dual_step(loss, a[i], s - _NEARBY * q, q, y[i])
-            right = dual_step(loss, a[i], s + _NEARBY * q, q, y[i])
-            h[i] = max(left - right, 0.0) / (2.0 * _NEARBY * q)
         else:
             b[i] = project(loss, -slope(loss, s, y[i]), y[i])
-            h[i] = curvature(loss, s, y[i])
         total -= c[i] * b[i] * move[i]
     return total
+
+
+@kernel
+def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -> None:
+    for i in range(len(y)):
+        if q > 0.0:
+            left = dual_step(loss, a[i], z[i] - _NEARBY * q, q, y[i])
+            right = dual_step(loss, a[i], z[i] + _NEARBY * q, q, y[i])
+            out[i] = c[i] * (max(left - right, 0.0) / (2.0 * _NEARBY * q))
+        else:
+            out[i] = c[i] * curvature(loss, z[i], y[i])
 
 
 @kernel

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from dualgap._compile import inner, kernel
 from dualgap._prefetch import prefetch
 from dualgap._rules import (
@@ -26,13 +28,26 @@ _TRIALS = 40
 _CLOSE = 1e-3  # relative to the whole move
 _FLATTEST = 0.001  # relative to the curvature bound
 _LONGEST = 4.0  # change of z in one step when the curvature has no bound
+NOBODY: Any = np.empty(0, np.int64)  # movers that nobody asks for
 
 
 @kernel
 def epoch(
-    matrix: Any, smooth: Any, separable: Any, scale: Any, q: Any, order: Any, x: Any, v: Any
+    matrix: Any,
+    smooth: Any,
+    separable: Any,
+    scale: Any,
+    squares: Any,
+    order: Any,
+    x: Any,
+    v: Any,
+    movers: Any,
 ) -> tuple[int, int]:
-    """Visit the coordinates in ``order``; returns how many moved and the vector operations."""
+    """Visit the coordinates in ``order``; returns how many moved and the vector operations.
+
+    Curvatures of steps are scale · squares. Those that moved are written to ``movers``, which may
+    be ``order`` itself, unless it is empty.
+    """
     moved = 0
     operations = 0
     last = len(order) - 1
@@ -42,25 +57,28 @@ def epoch(
         announce(matrix, later)
         expect(separable, later)
         prefetch(x, later)
-        prefetch(q, later)
+        prefetch(squares, later)
         prefetch(scale, later)
         fetch(matrix, order[min(turn + _AHEAD, last)])
+        q = scale[i] * squares[i]
         start, stop = span(matrix, i)
         if quadratic_bound(smooth):
             g = 0.0
             for t in range(start, stop):
                 k = place(matrix, i, t)
                 g += entry(matrix, i, t) * gradient(smooth, k, v[k])
-            new = step(separable, i, x[i], g, q[i])
+            new = step(separable, i, x[i], g, q)
             operations += 1
         else:
-            new, passes = search(smooth, matrix, separable, i, x[i], v, q[i])
+            new, passes = search(smooth, matrix, separable, i, x[i], v, q)
             operations += passes
         if new != x[i]:
             delta = scale[i] * (new - x[i])
             x[i] = new  # not x + Δ, which could round out of the domain
             for t in range(start, stop):
                 v[place(matrix, i, t)] += delta * entry(matrix, i, t)
+            if len(movers):
+                movers[moved] = i
             moved += 1
             operations += 1
     return moved, operations

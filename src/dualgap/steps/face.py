@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap import terms
 from dualgap._compile import inner, kernel
 from dualgap._rules import entry, face, place, span
-from dualgap._validate import Floats
 from dualgap.penalties import L2
 from dualgap.problem import Problem
+from dualgap.steps.views import DualView
 
 _OUTSIDE = 0.003  # the share of variables beyond their kinks at which a direction is long enough
-_PIECE = 1 << 15  # samples that are asked at a time whether they lie on the face
 _LEFT = 0.3  # of the gap that is aimed at: what the samples of the face may add to it
 
 
@@ -58,9 +58,10 @@ def has_faces(problem: Problem) -> bool:
     return isinstance(problem.penalty, L2) and hasattr(problem.loss, "face")
 
 
-def ascend(problem: Problem, q: Floats, a: Floats, u: Floats, most: int, target: float) -> Ascent:
+def ascend(view: DualView, most: int, target: float) -> Ascent:
     """Change a and u by one step of at most ``most`` iterations; ``target``: the gap aimed at."""
-    on = _face_of(problem, q, a)
+    problem, a, u = view.problem, view.x, view.v
+    on = _face_of(view)
     if not len(on.order):
         return Ascent(0, 0, 0.0, 0.0)
     move, direction = np.zeros(len(on.order)), np.zeros(problem.d)
@@ -79,20 +80,19 @@ def ascend(problem: Problem, q: Floats, a: Floats, u: Floats, most: int, target:
     return Ascent(len(on.order), iterations, length, gain)
 
 
-def _face_of(problem: Problem, q: Floats, a: Floats) -> Face:
-    found = [
-        _part_of_face(problem, slice(i, i + _PIECE), q, a) for i in range(0, problem.n, _PIECE)
-    ]
+def _face_of(view: DualView) -> Face:
+    found = [_part_of_face(view, some) for some in terms.few_at_once(view.size)]
     return found[0] if len(found) == 1 else Face(*map(np.concatenate, zip(*found)))
 
 
-def _part_of_face(problem: Problem, some: slice, q: Floats, a: Floats) -> Face:
+def _part_of_face(view: DualView, some: slice) -> Face:
     """Those of some samples: a face is often small, and what all of them say of it is not."""
-    y, c, q, a = problem.y[some], problem.c[some], q[some], a[some]
-    low, high, bend, tilt = np.empty((4, len(y)))
-    faces(problem.loss, y, a, low, high, bend, tilt)
-    order = np.arange(some.start, some.start + len(y))
-    every = Face(order, c, c / problem.lam, q, low, high, bend, tilt, a)
+    problem, a, scale = view.problem, view.x[some], view.scale[some]
+    q = scale * view.squares[some]
+    low, high, bend, tilt = np.empty((4, len(a)))
+    faces(problem.loss, problem.y[some], a, low, high, bend, tilt)
+    order = np.arange(some.start, some.start + len(a))
+    every = Face(order, problem.c[some], scale, q, low, high, bend, tilt, a)
     return every.at((low < a) & (a < high) & (q > 0.0))
 
 

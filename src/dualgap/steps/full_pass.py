@@ -30,6 +30,7 @@ class FullPassRun:
     """A run whose coordinates are the samples, of which nothing is chosen."""
 
     takes_all = True
+    asks_for_parts = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -80,18 +80,19 @@ class SweepsRun(FullPassRun):
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
         self.kinked = problem.loss.gamma == 0.0
+        self.asks_for_parts = not self.kinked
         self.few, self.quick = problem.n <= _FEW, True
         self.target, self.expected, self.trust = setting.target, 0.0, 1.0
-        self.weights: Any = self.view.q > 0.0  # False or 0 for what is resolved
+        self.weights: Any = self._movable()  # False or 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
-        self.swept, self.dual = 0.0, np.inf
+        self.swept, self.movers, self.dual = 0.0, 0, np.inf
         on_disk = storage.is_on_disk(problem.X)
         self.stretch = int(_STRETCH / max(self.entries, 1.0)) + 1 if on_disk else None
 
     def pair(self) -> Pair:
         if self.mean is None:
-            return self.view.pair()
+            return self.view.pair(lend=True)
         a, u = self.mean
         w, z = np.empty(len(u)), np.empty(self.size)
         terms.conj_slopes(self.problem.penalty, u, w)
@@ -108,23 +109,25 @@ class SweepsRun(FullPassRun):
 
     def _sweep(self) -> bool:
         """Sweeps over what is unresolved; whether anything moved."""
-        moved, sums = False, Means()
-        for left in self._rounds():
-            moved = self._visit(left) or moved
+        view, moved, sums = self.view, False, Means()
+        for order in self._rounds():
+            self.movers, _ = epoch(*view.fixed, order, view.x, view.v, order)  # they come first now
+            self.swept += len(order)
+            moved = moved or self.movers > 0
+            del order  # before the next one is made: it is long
             if self.kinked and 2.0 * self.swept >= _UPDATES * self.size:
                 sums.add(self.view.x, self.view.v)
         self.mean = sums.mean
         if not self.kinked:
-            self.weights = self.view.q > 0.0  # until the next look
+            self.weights = self._movable()  # until the next look
         return moved
 
-    def _visit(self, order: Any) -> bool:
-        view = self.view
-        moved, _ = epoch(
-            view.matrix, view.smooth, view.separable, view.scale, view.q, order, view.x, view.v
-        )
-        self.swept += len(order)
-        return moved > 0
+    def _movable(self) -> Any:
+        """Which samples steps can move at all."""
+        view, found = self.view, np.empty(self.size, np.bool_)
+        for some in terms.few_at_once(self.size):
+            np.greater(view.scale[some] * view.squares[some], 0.0, out=found[some])
+        return found
 
     def _rounds(self) -> Iterator[Any]:
         """The samples of each sweep of a round, in random order."""
@@ -137,9 +140,8 @@ class SweepsRun(FullPassRun):
         left = np.flatnonzero(self.weights)
         for _ in range(_SWEEPS):
             left = self._shuffled(left)
-            before = self.view.x[left]
             yield left
-            left = left[self.view.x[left] != before]
+            left = left[: self.movers]
             if not len(left) or self.swept + len(left) > _UPDATES * self.size:
                 break
 
@@ -148,14 +150,12 @@ class SweepsRun(FullPassRun):
 
         A sample that would move by δ in the next sweep adds about c (q + γ)² δ²/2γ to it.
         """
-        view, gamma = self.view, float(self.problem.loss.gamma)
-        left = np.flatnonzero(self.weights > 0.0)
-        share = self.problem.c[left] * (view.q[left] + gamma) ** 2 / (2.0 * gamma)
-        last = 0.0
+        self.weights, last = self.weights > 0.0, 0.0  # parts of the gap are long
+        before = np.empty(self.size)
         for turn in range(_MOST_SWEEPS):
-            before = view.x[left]
-            yield self._shuffled(left.copy())
-            size = float(np.sum(share * (view.x[left] - before) ** 2))
+            before[:] = self.view.x
+            yield self._shuffled(np.flatnonzero(self.weights))
+            size = self._moved_by(before)
             rate = size / last if 0.0 < size < last else float(size > 0.0)
             self.expected, last = size * rate, size
             self.quick = turn == 0 or rate <= _QUICK
@@ -164,15 +164,23 @@ class SweepsRun(FullPassRun):
             if near or slow or not (self.few or self.quick):
                 break
 
+    def _moved_by(self, before: Floats) -> float:
+        """Σ c (q + γ)² δ²/2γ over the changes δ of a sweep."""
+        view, gamma, total = self.view, float(self.problem.loss.gamma), 0.0
+        for some in terms.few_at_once(self.size):
+            about = (view.scale[some] * view.squares[some] + gamma) * (view.x[some] - before[some])
+            total += float(np.sum(self.problem.c[some] * about**2))
+        return total / (2.0 * gamma)
+
     def _of_levels(self) -> Iterator[Any]:
         """What has the largest parts of the gap, then also what has a tenth of it, and so on."""
         largest = self.weights.max()
         for level in range(_SWEEPS):
             room = int(_SMOOTH_UPDATES * self.size - self.swept)
-            order = np.flatnonzero(self.weights > largest * 0.1 ** (level + 1))
-            if room <= 0 or not len(order):
+            chosen = self.weights > largest * 0.1 ** (level + 1)
+            if room <= 0 or not chosen.any():
                 break
-            yield self._shuffled(order)[:room]
+            yield self._shuffled(np.flatnonzero(chosen))[:room]
 
     def _shuffled(self, order: Any) -> Any:
         """In random order; rows on disk by stretches that lie together, so that a sweep reads
@@ -188,17 +196,17 @@ class SweepsRun(FullPassRun):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
-            self.weights = self.view.q > 0.0
+            self.weights = self._movable()
             look, x = self.view.look, self.view.x
-            for some, _ in terms.pieces(self.size):
+            for some in terms.few_at_once(self.size):
                 of_some = look._replace(y=look.y[some], c=look.c[some])
                 residues = np.empty(len(of_some.y))
                 sample_residues(of_some, pair.z[some], x[some], residues)
                 self.weights[some] &= residues > 0.0
         else:
-            self.weights = certificate.sample_parts
-            if not self.view.q.all():
-                self.weights = np.where(self.view.q > 0.0, self.weights, 0.0)
+            self.weights, movable = certificate.sample_parts, self._movable()
+            if not movable.all():
+                self.weights = np.where(movable, self.weights, 0.0)
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
@@ -207,7 +215,7 @@ class SweepsRun(FullPassRun):
         return False
 
     def shed(self) -> None:
-        self.weights, self.mean = self.view.q > 0.0, None
+        self.weights, self.mean = self._movable(), None
 
     def refresh(self) -> None:
         self.view.refresh()
@@ -268,8 +276,7 @@ class Faces:
         if self.left > 0:
             self.left -= 1
             return False, 0.0
-        view = self.view
-        done = ascend(view.problem, view.q, view.x, view.v, self.most, self.target)
+        done = ascend(self.view, self.most, self.target)
         if not self.suffice:
             change = 1.5 if done.length > 0.5 else 0.7
             self.most = int(min(max(self.most * change, _FEWEST), _MOST))

@@ -24,7 +24,7 @@ from dualgap._rules import conj_slope, curvature, dual_step, dual_step_into, pro
 from dualgap._validate import Floats
 from dualgap.block_terms import residues as block_residues
 from dualgap.certificate import Certificate, Pair
-from dualgap.linalg import products
+from dualgap.linalg import products, storage
 from dualgap.linalg.storage import Matrix
 from dualgap.problem import Problem
 from dualgap.scores import Scores, late_scores
@@ -112,13 +112,24 @@ class View(ABC):
     smooth: Any
     separable: Any
     scale: Floats  # v = Σ scale_i x_i A_i
-    q: Floats  # curvature bound of a coordinate step
+    squares: Floats  # of A_i, in the metric of F: scale · squares bounds the curvature of a step
     x: Floats
     v: Floats
 
     @property
     def size(self) -> int:
-        return len(self.q)
+        return len(self.squares)
+
+    @property
+    def q(self) -> Floats:
+        """Curvature bounds of coordinate steps."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.scale * self.squares)
+
+    @property
+    def fixed(self) -> tuple[Any, Any, Any, Any, Any]:
+        """What epochs take that does not change."""
+        return self.matrix, self.smooth, self.separable, self.scale, self.squares
 
     @property
     @abstractmethod
@@ -145,20 +156,17 @@ class DualView(View):
     """Samples as coordinates."""
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
-        q = problem.summed_squares(problem.smoothness, of_rows=True)
-        with np.errstate(over="ignore"):
-            q *= problem.c / problem.lam
-        _refuse_overflow(q)
         super().__init__(
             problem,
             problem.rows,
             PenaltyConjugate(problem.penalty),
             LossConjugate(problem.loss, problem.y),
-            problem.c / problem.lam,
-            q,
+            storage.divided(problem.c, problem.lam),
+            problem.summed_squares(problem.smoothness, of_rows=True),
             dual_start(problem, start),
             np.empty(problem.coef_size),
         )
+        refuse_overflow(self.q)
         self.refresh()
 
     def under(self, problem: Problem) -> DualView:
@@ -167,11 +175,12 @@ class DualView(View):
         other.problem, other.smooth = problem, PenaltyConjugate(problem.penalty)
         return other
 
-    def pair(self) -> Pair:
+    def pair(self, *, lend: bool = False) -> Pair:
         w, z = np.empty(self.problem.coef_size), np.empty(self.problem.dual_size)
         terms.conj_slopes(self.problem.penalty, self.v, w)
         products.gather(self.matrix, w, z)
-        return Pair(w, self.x.copy(), z, self.v.copy(), z_anew=True)
+        a = self.x if lend else self.x.copy()
+        return Pair(w, a, z, self.v.copy(), z_anew=True, lent=lend)
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
@@ -212,14 +221,14 @@ class PrimalView(View):
         q = np.full(problem.d, inf)
         if problem.loss.gamma > 0.0:
             q = problem.summed_squares(problem.c / problem.loss.gamma, of_rows=False)
-            _refuse_overflow(q)
+            refuse_overflow(q)
         q[problem.column_squares == 0.0] = 0.0
         super().__init__(
             problem,
             problem.columns,
             LossSum(problem.loss, problem.y, problem.c, bool(problem.loss.quadratic)),
             PenaltyTerms(problem.penalty, problem.lam),
-            np.ones(problem.d),
+            np.broadcast_to(1.0, problem.d),
             q,
             (problem.features.origin if start is None else start).copy(),
             np.empty(problem.n),
@@ -271,7 +280,7 @@ class PrimalView(View):
         return self.problem.row_counts
 
 
-def _refuse_overflow(q: Floats) -> None:
+def refuse_overflow(q: Floats) -> None:
     if not np.isfinite(q).all():
         raise ValueError(
             "lam is so small for data of this size that curvatures overflow: rescale X"
