@@ -28,6 +28,9 @@ DaskCrew = pytest.importorskip("dualgap.distributed.dask_crew").DaskCrew
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
+# A local cluster gives up a worker that takes 15 s to come back, which a busy machine may need.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+
 
 def started(workers, processes=True):
     return distributed.LocalCluster(

@@ -73,6 +73,7 @@ class Block(Problem):
         self.lam = positive(model.lam, "lam")
         self.c = storage.read_only(_weights(raw.weights, self.n) / shape.weight)
         self._refuse_tiny_lam()
+        self._refuse_impossible_penalty()
 
     @cached_property
     def tables(self) -> dict[Any, Any]:
