@@ -69,6 +69,9 @@ def test_rare_features_move_further(scheme):
     agrees(one, solution, 1e-5)
     assert len(solution.history) < 60
     assert (np.diff(solution.history.dual[2:]) >= 0.0).all()
+    # Only what a partition has travels: a value and a place for each of 22 features, not 82 values.
+    assert (solution.history.received[1:] <= 4 * 22 * 12).all()
+    assert solution.history.received[1] > 0
 
 
 def test_many_classes():
