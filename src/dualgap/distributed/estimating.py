@@ -97,7 +97,7 @@ def fit(
     Returns
     -------
     estimator
-        Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty, and
+        Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty or under L1, and
         ``support_certified_`` says nothing: both would take more passes over the data.
     """
     _refuse_other(estimator)

@@ -27,10 +27,18 @@ _PROMISE, _MARGIN = 0.3, 0.9  # what a gap must fall to, of the last one, to be 
 
 
 class Held(NamedTuple):
-    """How firmly, and where the last so many coefficients are held."""
+    """How firmly, and where the last so many coefficients are held; ``firm``: how many times as
+    firmly an intercept is, or one for each class."""
 
     rho: float
     centre: Floats
+    firm: float = 1.0
+
+    def each(self, width: int) -> Floats:
+        """ρ of each of them."""
+        rho = np.full(len(self.centre), self.rho)
+        rho[-width:] *= self.firm
+        return rho
 
 
 def under(block: Block, held: Held | None) -> Block:
@@ -38,7 +46,8 @@ def under(block: Block, held: Held | None) -> Block:
     if held is None:
         return block
     rho, centre = np.zeros((2, block.coef_size))
-    rho[-len(held.centre) :], centre[-len(held.centre) :] = held
+    rho[-len(held.centre) :] = held.each(block.width)
+    centre[-len(held.centre) :] = held.centre
     penalty = Proximal(block.penalty, storage.read_only(rho), storage.read_only(centre))
     inner = block.with_penalty(penalty)
     assert isinstance(inner, Block)
@@ -64,8 +73,8 @@ class Outer:
     enough.
     """
 
-    def __init__(self, rho: float, most: float, centre: Floats) -> None:
-        self.held, self.most = Held(rho, centre), most
+    def __init__(self, held: Held, most: float, width: int) -> None:
+        self.held, self.most, self.width = held, most, width
         self.gap = self.proximal = self.due = np.inf
         self.still = False  # whether the centre is where it was
 
@@ -76,7 +85,8 @@ class Outer:
     def saw(self, lam: float, gap: float, w: Floats) -> None:
         """The gap and the coefficients of this step, at a look."""
         away = self.own(w) - self.held.centre
-        self.gap, self.proximal = gap, 0.5 * lam * self.held.rho * float(away @ away)
+        self.gap = gap
+        self.proximal = 0.5 * lam * float(np.sum(self.held.each(self.width) * away * away))
 
     @property
     def _promise(self) -> float:
@@ -94,23 +104,24 @@ class Outer:
 
     def move(self, w: Floats) -> None:
         """On to the next step."""
-        rho, centre = self.held
+        rho, centre, _ = self.held
         if self.gap < _EASY * self.proximal:
             rho = rho / _CHANGE
         elif self.gap > _HARD * self.proximal:
             rho = min(_CHANGE * rho, self.most)
         own = self.own(w).copy()
         self.still = np.array_equal(own, centre)
-        self.held = Held(rho, own)
+        self.held = self.held._replace(rho=rho, centre=own)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
         seen = {"gap": self.gap, "proximal": self.proximal, "due": self.due, "still": self.still}
-        return {**self.held._asdict(), **seen}
+        return {"rho": self.held.rho, "centre": self.held.centre, **seen}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from there."""
-        self.held = Held(state["rho"], vector(state, "centre", len(self.held.centre)))
+        centre = vector(state, "centre", len(self.held.centre))
+        self.held = self.held._replace(rho=state["rho"], centre=centre)
         self.gap, self.proximal = state["gap"], state["proximal"]
         self.due, self.still = state["due"], state["still"]
 
@@ -123,12 +134,19 @@ def outer_of(frame: Block, squares: Floats, scale: float, w: Floats) -> Outer | 
     count = count_held(frame)
     if count == 0:
         return None
-    strength = frame.features.strength.reshape(frame.d, -1).min(axis=1)
+    n, free = frame.shape.n, frame.intercept is True
     if count < frame.coef_size:
-        rest = float(np.sum(squares[:-1] / strength[:-1]))
-        rho = _FIRM * (float(squares[-1]) / rest if rest > 0.0 else 1.0)
-        return Outer(rho, rho, w[-count:].copy())
+        strength = frame.features.strength.reshape(frame.d, -1).min(axis=1)
+        rho = _firmness(squares, strength[:-1])
+        return Outer(Held(rho, w[-count:].copy()), rho, frame.width)
     q = scale / float(frame.loss.lipschitz) ** 2
     q = q if 0.0 < q < np.inf else 1.0
-    mean_square = float(np.sum(squares)) / frame.shape.n
-    return Outer(max(mean_square / (frame.shape.n * frame.lam * q), 1e-12), np.inf, w.copy())
+    rho = max(float(np.sum(squares)) / (n * n * frame.lam * q), 1e-12)
+    firm = _firmness(squares, 1.0) if free else 1.0
+    return Outer(Held(rho, w.copy(), firm), np.inf, frame.width)
+
+
+def _firmness(squares: Floats, strength: Any) -> float:
+    """ρ of an intercept, where other features have some strength."""
+    rest = float(np.sum(squares[:-1] / strength))
+    return _FIRM * (float(squares[-1]) / rest if rest > 0.0 else 1.0)
