@@ -97,8 +97,8 @@ def fit(
     Returns
     -------
     estimator
-        Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty or under L1, and
-        ``support_certified_`` says nothing: both would take more passes over the data.
+        Itself, fitted. ``decision_radius`` is infinite under L1 and with an intercept without a
+        penalty, and ``support_certified_`` says nothing: that would take more passes over the data.
     """
     _refuse_other(estimator)
     sources = _sources(X, y, sample_weight)
