@@ -1,5 +1,6 @@
 """A fit in parts with checkpoints, in a process of its own, which tests kill: ``killed_driver.py
-FOLDER`` says at each look how many rounds it has made."""
+FOLDER [ADDRESS]`` says at each look how many rounds it has made, by threads or the workers of a
+Dask scheduler."""
 
 import sys
 
@@ -11,9 +12,15 @@ HOW = {"partitions": 4, "work": 1, "tol": 1e-5}
 EVERY = 3  # rounds
 
 
-def main(folder):
+def main(folder, address=None):
+    client = None
+    if address is not None:
+        from distributed import Client
+
+        client = Client(address)
     solve(
         problem(),
+        client,
         callback=lambda snapshot: print(round(snapshot.epoch), flush=True),
         checkpoint=folder,
         checkpoint_every=EVERY,
@@ -22,4 +29,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

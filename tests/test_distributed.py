@@ -11,18 +11,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cluster_data import blocks, problem, reaches, sparse_data
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
 from dualgap.checkpoint import CheckpointWarning
 from dualgap.distributed import Partitioned, fit, solve
+from dualgap.distributed.balancing import falling_root
 from dualgap.distributed.block import Model, Shape, check_model
-from dualgap.distributed.held import falling_root
 from dualgap.distributed.local import Average
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.packed import packed, summed
 from dualgap.distributed.placing import placed
-from dualgap.distributed.whole import Whole, frame_of, point_of
+from dualgap.distributed.whole import Point, Whole, frame_of, point_of, shortened
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
@@ -68,6 +69,9 @@ def test_rare_features_move_further(scheme):
     agrees(one, solution, 1e-5)
     assert len(solution.history) < 60
     assert (np.diff(solution.history.dual[2:]) >= 0.0).all()
+    # Only what a partition has travels: a value and a place for each of 22 features, not 82 values.
+    assert (solution.history.received[1:] <= 4 * 22 * 12).all()
+    assert solution.history.received[1] > 0
 
 
 def test_many_classes():
@@ -134,6 +138,80 @@ def test_an_intercept_without_a_penalty(scheme, loss):
     again = dg.certify(one, solution.coef, solution.dual, solution.intercept)
     assert again.primal == pytest.approx(own.primal, rel=1e-12)
     assert again.gap <= own.gap * (1.0 + 1e-6)
+
+
+def proves(one, solution, tol):
+    """The same for a problem that only Newton steps or working sets solve on one machine."""
+    best, own = dg.solve(one, tol=1e-8).certificate, solution.certificate
+    assert solution.converged, str(solution)
+    assert own.gap <= tol * own.scale
+    assert own.scale == pytest.approx(one.scale, rel=1e-2)
+    assert own.dual <= best.primal
+    assert own.primal - best.dual <= own.gap + best.gap
+    again = dg.certify(one, solution.coef, solution.dual, solution.intercept)
+    assert again.primal == pytest.approx(own.primal, rel=1e-12)
+    assert again.gap <= own.gap * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "loss", "penalty", "intercept"),
+    [
+        ("cocoa+", "squared", "l1", True),
+        *(
+            pytest.param(*case, marks=pytest.mark.cluster)
+            for case in (
+                ("cocoa+", "squared", dg.penalties.NonNegative(dg.penalties.L1()), False),
+                ("cocoa+", "logistic", "l1", True),
+                ("cocoa+", "poisson", "l1", False),
+                ("disdca", "squared-hinge", "l1", True),
+                ("quartz", "smoothed-hinge", "l1", False),
+            )
+        ),
+    ],
+)
+def test_a_penalty_that_is_not_strongly_convex(scheme, loss, penalty, intercept):
+    X, y = sparse_data()
+    if loss in ("logistic", "squared-hinge", "smoothed-hinge"):
+        y = np.where(y > -0.3, 1.0, -1.0)
+    elif loss == "poisson":
+        y = np.round(np.exp(y))
+    parts = Partitioned(blocks(X, y, 4), loss, penalty, 0.01, intercept=intercept)
+    solution = solve(parts, 2, scheme, work=WORK[scheme], tol=1e-4)
+    proves(dg.Problem(X, y, loss, penalty, 0.01, intercept=intercept), solution, 1e-4)
+    assert 0 < np.count_nonzero(solution.coef) < X.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [
+        ("softmax", "l2"),
+        pytest.param("multiclass-hinge", "l2", marks=pytest.mark.cluster),
+        pytest.param("softmax", "l1", marks=pytest.mark.cluster),
+    ],
+)
+def test_intercepts_of_many_classes(loss, penalty):
+    X, y = sparse_data()
+    labels = np.digitize(y, [-0.8, 0.3])
+    lam = 0.02 if penalty == "l2" else 0.005
+    parts = Partitioned(blocks(X, labels, 4), loss, penalty, lam, intercept=True)
+    solution = solve(parts, 2, work=2, tol=1e-4)
+    proves(dg.Problem(X, labels, loss, penalty, lam, intercept=True), solution, 1e-4)
+
+
+def test_dual_points_are_made_short_enough():
+    """Up to the errors of u, and no shorter than that needs."""
+    frame = frame_of(check_model(Model("squared", "l1", 0.1)), Shape(3, 4, 4.0, 1, 4))
+    for u, error, factor in (
+        ([0.5, -1.0, 0.0], 0.0, 1.0),
+        ([2.0, -4.0, 0.0], 0.0, 0.25),
+        ([0.5, -1.0, 0.0], 1e-9, 1.0 - 1e-9),
+        ([0.5, -1.0, 0.0], 2.0, 0.0),
+    ):
+        given = Point(np.array(u), np.full(3, error))
+        point, found = shortened(frame, given)
+        assert found == pytest.approx(factor, rel=1e-12)
+        np.testing.assert_array_equal(point.u, found * given.u)
+        assert (np.abs(point.u) + point.error <= 1.0).all()
 
 
 def test_a_root_of_a_falling_function():
@@ -249,9 +327,10 @@ def same_run(one, other):
     assert one.intercept == other.intercept
 
 
-def test_outer_steps_go_on_bit_for_bit(tmp_path):
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_outer_steps_go_on_bit_for_bit(penalty, tmp_path):
     X, y = sparse_data()
-    parts = Partitioned(blocks(X, y + 5.0, 3), "squared", "l2", 0.05, intercept=True)
+    parts = Partitioned(blocks(X, y + 5.0, 3), "squared", penalty, 0.05, intercept=True)
     how = {"work": 2, "tol": 1e-4}
     kept = {**how, "checkpoint": tmp_path / "new" / "folder", "checkpoint_every": 3}
     solve(parts, callback=stopping(7), **kept)
@@ -386,14 +465,13 @@ def test_bad_arguments(change, words):
 
 
 def test_what_a_scheme_cannot_do():
-    with pytest.raises(ValueError, match="not strongly convex"):
-        solve(problem("squared", "l1"))
+    with pytest.raises(ValueError, match=r"kinks .* use a smoothed loss, or an elastic net"):
+        solve(problem("hinge", "l1"))
     with pytest.raises(ValueError, match="Hinge loss is not smooth"):
         solve(problem("hinge"), scheme="quartz")
-    X, y = sparse_data()
-    labels = np.digitize(y, [-0.3, 0.3])
-    with pytest.raises(ValueError, match="intercepts of many classes must be penalised"):
-        solve(Partitioned(blocks(X, labels, 2), "softmax", intercept=True))
+    weights = np.r_[np.zeros(2), np.ones(28)]
+    with pytest.raises(ValueError, match=r"without a penalty.*give them a small weight"):
+        solve(problem("squared", dg.penalties.Weighted(dg.penalties.L2(), weights)))
     with pytest.raises(ValueError, match="must be a list"):
         Partitioned("file")
 
@@ -457,6 +535,24 @@ def test_an_estimator_of_numbers():
     assert np.isinf(model.decision_radius(X)).all()
 
 
+def test_lasso_and_many_classes():
+    X, y = sparse_data()
+    there, here = (dg.Lasso(alpha=0.01) for _ in range(2))
+    fit(there, blocks(X, y + 5.0, 4), work=2)
+    here.fit(X, y + 5.0)
+    assert there.certificate_.dual <= here.certificate_.primal
+    assert here.certificate_.dual <= there.certificate_.primal
+    np.testing.assert_array_equal(there.coef_ != 0.0, here.coef_ != 0.0)
+    labels = np.digitize(y, [-0.3, 0.3])
+    there, here = (dg.LogisticRegression(C=0.1) for _ in range(2))
+    fit(there, blocks(X, labels, 4), work=2)
+    here.fit(X, labels)
+    np.testing.assert_allclose(there.intercept_, here.intercept_, atol=0.05)
+    assert abs(there.intercept_.sum()) < 1e-12  # only differences matter
+    assert not there.predict_certified(X).any()  # nothing is said of intercepts
+    assert (there.predict(X) == here.predict(X)).all()
+
+
 @pytest.mark.parametrize("class_weight", ["balanced", {"no": 3.0}])
 def test_weights_of_classes(class_weight):
     X, y = sparse_data()
@@ -496,5 +592,9 @@ def test_what_estimators_cannot_do_in_parts():
         fit(dg.LinearSVC(), parts, y)
     with pytest.raises(ValueError, match="without a penalty"):
         fit(dg.LogisticRegression(penalty=None), parts)
+    with pytest.raises(ValueError, match=r"by folds.*such as Lasso"):
+        fit(dg.LassoCV(), parts)
+    with pytest.raises(ValueError, match="must be one of dualgap"):
+        fit(KMeans(), parts)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         fit(dg.LinearSVC(fit_intercept=False, max_iter=1, tol=1e-9), parts, work=1)

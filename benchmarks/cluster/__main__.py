@@ -10,14 +10,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
 
 from benchmarks.cluster import simulate
-from benchmarks.cluster.data import problem, rows
+from benchmarks.cluster.data import numbers, problem, rows
 from dualgap import Problem, samplings, solve, theory
+from dualgap.distributed import Partitioned
 from dualgap.distributed import solve as distributed_solve
 
 TOL = 1e-3
@@ -98,6 +100,24 @@ def cocoa(client: Any) -> None:
     table(names.split(","), lines)
 
 
+def lasso() -> None:
+    """Epochs to 1e-4 under L1, without an intercept and with one that has no penalty."""
+    lines = []
+    for even in (True, False):
+        X, y = numbers(even=even)
+        largest = np.abs(X.T @ y).max() / len(y)
+        for part in (0.3, 0.03):
+            line = ["rare" if even else "some common", f"{part:g}"]
+            for shift in (0.0, 3.0):
+                cuts = np.linspace(0, len(y), 9).astype(int)
+                parts = [(X[a:b], y[a:b] + shift) for a, b in pairwise(cuts)]
+                one = Partitioned(parts, "squared", "l1", part * largest, intercept=shift > 0.0)
+                solution = distributed_solve(one, work=2, tol=1e-4, max_epochs=LONGEST)
+                line.append(f"{solution.n_iter:.0f} ({np.count_nonzero(solution.coef)})")
+            lines.append(line)
+    table(["features", "λ/λ_max", "epochs (coefficients)", "with an intercept"], lines)
+
+
 def partitions() -> dict[int, float]:
     """Rounds against the number of partitions; those of rare features, for a simulation."""
     found, lines = {}, []
@@ -144,6 +164,7 @@ def main() -> None:
             print("All features are rare:" if even else "Some features are common:")
             quartz(client, even=even)
         cocoa(client)
+    lasso()
     rounds = partitions()
     speed = weak_scaling()
     print(f"entries in a second, one worker: {speed:.3g}\n")

@@ -3,6 +3,8 @@ of which some are far more common than others."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -30,3 +32,12 @@ def problem(n: int = 8000, d: int = 4000, entries: int = 20, *, even: bool) -> P
     """Smoothed hinge with λ = 1/n, so that λγn = 1, as in the paper."""
     X, y = rows(n, d, entries, even=even)
     return Problem(X, y, "smoothed-hinge", "l2", 1.0 / n)
+
+
+def numbers(n: int = 8000, d: int = 4000, entries: int = 20, *, even: bool) -> tuple[Any, Any]:
+    """The same rows, with targets that 40 of the features explain, up to noise."""
+    X, _ = rows(n, d, entries, even=even)
+    rng = np.random.default_rng(1)
+    w = np.zeros(d)
+    w[rng.choice(d, 40, replace=False)] = 5.0 * rng.standard_normal(40)
+    return X, X @ w + 0.1 * rng.standard_normal(n)

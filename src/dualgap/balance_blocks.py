@@ -9,22 +9,32 @@ the uniform distribution is mixed in.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.balance_search import gram_of, is_close, polish, settle, solved, summed
+from dualgap.balance_search import Family, gram_of, is_close, polish, settle, solved, summed
 
 _MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
 _STEEPEST = 600.0  # exponents beyond it would overflow
 
 
-class _Tilts:
+class Mixing(Family, Protocol):
+    """A family that can take in other points."""
+
+    def mix(self, part: float) -> None:
+        """Bring in a part of the uniform distribution."""
+
+    def corrected(self, a: Any, missing: Floats) -> Any:
+        """A Newton step from the point itself, which leaves the errors of a long tilt behind."""
+
+
+class Tilts:
     """Shares of the other classes, tilted; t has an entry for each free feature and class."""
 
     def __init__(self, problem: Any, X: Floats, a: Floats) -> None:
-        self.c, self.X = problem.c, X
+        self.problem, self.c, self.X = problem, problem.c, X
         self.y = problem.y.astype(np.int64)
         self.rows, self.width = np.arange(problem.n), problem.width
         self.size = X.shape[1] * self.width
@@ -37,7 +47,6 @@ class _Tilts:
         return taken
 
     def mix(self, part: float) -> None:
-        """Bring in a part of the uniform distribution."""
         self.taken = self._others((1.0 - part) * self.taken + part / self.width)
 
     def _own(self, taken: Floats) -> Floats:
@@ -75,21 +84,24 @@ class _Tilts:
                 out[j, :, k, :] = out[k, :, j, :] = block
         return out.reshape(self.size, self.size)
 
+    def corrected(self, a: Floats, missing: Floats) -> Floats:
+        family = Tilts(self.problem, self.X, a)
+        return family.at(solved(family.gram(np.zeros(family.size), a), missing))
+
 
 def balance_blocks(problem: Any, X: Floats, a: Floats) -> tuple[Floats, Floats]:
     """The balanced point, and the tilt that led there."""
-    family = _Tilts(problem, X, a)
-    found, t = a, np.zeros(family.size)
+    found, t = balanced(Tilts(problem, X, a), a, problem.n)
+    return np.asarray(found), t
+
+
+def balanced(family: Mixing, found: Any, n: int) -> tuple[Any, Floats]:
+    """The same for any such family, from its point ``found``; sums are of n terms."""
+    t = np.zeros(family.size)
     for part in _MIXED:
-        if is_close(family, found, problem.n):
+        if is_close(family, found, n):
             break
         family.mix(part)
         found, t = settle(family)
-        found = polish(family, found, lambda a, missing: _corrected(problem, X, a, missing))
+        found = polish(family, found, family.corrected)
     return found, t
-
-
-def _corrected(problem: Any, X: Floats, a: Floats, missing: Floats) -> Floats:
-    """A Newton step from the point itself, which leaves the errors of a long tilt behind."""
-    family = _Tilts(problem, X, a)
-    return family.at(solved(family.gram(np.zeros(family.size), a), missing))

@@ -8,7 +8,7 @@ the slope along it is at most half of what it was. Where G is singular, it goes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,27 +21,28 @@ _SETTLED = 1e-13  # imbalance, relative to ‖c a‖, that is left to ``polish``
 _POLISHED = 2.0 * EPS  # what a sum can be brought down to
 _ROUNDS = 6
 _DOUBLINGS, _CUTS = 60, 80
+Point = TypeVar("Point")
 
 
 class Family(Protocol):
-    """Dual points for each t."""
+    """Dual points for each t: vectors, or whatever else stands for them."""
 
     size: int  # of t
 
-    def at(self, t: Floats) -> Floats:
+    def at(self, t: Floats) -> Any:
         """a(t)."""
 
-    def imbalance(self, a: Floats) -> Floats:
+    def imbalance(self, a: Any) -> Floats:
         """Σ c a x_U."""
 
-    def gram(self, t: Floats, a: Floats) -> Floats:
+    def gram(self, t: Floats, a: Any) -> Floats:
         """−F'(t), at least about; symmetric, with no negative eigenvalue."""
 
-    def length(self, a: Floats) -> Any:
+    def length(self, a: Any) -> Any:
         """‖c a‖, if need be for each entry: how large imbalances for features of norm 1 can be."""
 
 
-def settle(family: Family) -> tuple[Floats, Floats]:
+def settle(family: Family) -> tuple[Any, Floats]:
     """The family's most balanced point up to rounding errors, and its t."""
     t = np.zeros(family.size)
     a = family.at(t)
@@ -56,7 +57,7 @@ def settle(family: Family) -> tuple[Floats, Floats]:
     return a, t
 
 
-def _step(family: Family, t: Floats, a: Floats) -> Floats:
+def _step(family: Family, t: Floats, a: Any) -> Floats:
     missing = family.imbalance(a)
     along = solved(family.gram(t, a), missing)
     if not along @ missing > 1e-8 * norm(along) * norm(missing):
@@ -68,7 +69,7 @@ def _step(family: Family, t: Floats, a: Floats) -> Floats:
     return np.asarray(_how_far(slope, float(along @ missing)) * along)
 
 
-def polish(family: Family, a: Floats, corrected: Callable[[Floats, Floats], Floats]) -> Floats:
+def polish(family: Family, a: Point, corrected: Callable[[Point, Floats], Point]) -> Point:
     """``a`` after a few corrections of its imbalance, until that is a rounding error of the sum."""
     missing = family.imbalance(a)
     for _ in range(_ROUNDS):
@@ -82,17 +83,17 @@ def polish(family: Family, a: Floats, corrected: Callable[[Floats, Floats], Floa
     return a
 
 
-def is_balanced(family: Family, a: Floats) -> bool:
+def is_balanced(family: Family, a: Any) -> bool:
     """Whether the imbalance is a rounding error."""
     return _within(family, a, _POLISHED)
 
 
-def is_close(family: Family, a: Floats, n: int) -> bool:
+def is_close(family: Family, a: Any, n: int) -> bool:
     """Whether the imbalance is what rounding errors of a sum of n terms may be."""
     return _within(family, a, n * EPS)
 
 
-def _within(family: Family, a: Floats, part: float) -> bool:
+def _within(family: Family, a: Any, part: float) -> bool:
     return bool((np.abs(family.imbalance(a)) <= part * family.length(a)).all())
 
 

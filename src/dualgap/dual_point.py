@@ -17,7 +17,7 @@ from dualgap.linalg import exact
 from dualgap.rounding import ErrorOfZ, error_of_u, error_of_z, rough_error_of_u, rough_error_of_z
 from dualgap.unpenalised import balance
 
-_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
+SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
 
 
 class Sums(NamedTuple):
@@ -112,7 +112,7 @@ def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Fl
     if not error.size:
         return (pair if if_exact == 1.0 else _multiple(pair, if_exact)), error, 0.0
     whole, length = pair, 1.0
-    for trial in range(_SHRINKS):
+    for trial in range(SHRINKS):
         room = terms.room(pair.u, error, low, high)
         if room == 1.0:
             return pair, error, 1.0 - length / if_exact if if_exact > 0.0 else 1.0

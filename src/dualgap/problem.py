@@ -131,6 +131,9 @@ class Problem(DesignMatrix):
         self.lam = positive(lam, "lam")
         self.c = storage.as_shares(_shares(sample_weight, self.n))
         self._refuse_tiny_lam()
+        self._refuse_impossible_penalty()
+
+    def _refuse_impossible_penalty(self) -> None:
         low, high = self._kinds.low, self._kinds.high
         if ((low == 0.0) != (high == 0.0)).any():
             raise ValueError(

@@ -74,6 +74,7 @@ class Block(Problem):
         self.lam = positive(model.lam, "lam")
         self.c = storage.as_shares(_weights(raw.weights, self.n) / shape.weight)
         self._refuse_tiny_lam()
+        self._refuse_impossible_penalty()
 
     @cached_property
     def tables(self) -> dict[Any, Any]:

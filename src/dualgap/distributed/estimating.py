@@ -97,9 +97,10 @@ def fit(
     Returns
     -------
     estimator
-        Itself, fitted. ``decision_radius`` is infinite with an intercept without a penalty, and
-        ``support_certified_`` says nothing: both would take more passes over the data.
+        Itself, fitted. ``decision_radius`` is infinite under L1 and with an intercept without a
+        penalty, and ``support_certified_`` says nothing: that would take more passes over the data.
     """
+    _refuse_other(estimator)
     sources = _sources(X, y, sample_weight)
     try:
         parts = _Estimated(estimator, sources)
@@ -112,6 +113,17 @@ def fit(
             _solved(one, client, scheme, _in_own_folder(options, k)) for k, one in enumerate(each)
         ]
     return _published(estimator, sources, classes, found)
+
+
+def _refuse_other(estimator: Any) -> None:
+    name = type(estimator).__name__
+    if not hasattr(estimator, "_task"):
+        raise ValueError(f"estimator must be one of dualgap, such as LinearSVC(), not {name}")
+    if hasattr(estimator, "cv"):
+        raise ValueError(
+            f"{name} chooses among models by folds, which data in parts has no fit for: fit one "
+            f"model for each strength of the penalty, such as {name.removesuffix('CV')}"
+        )
 
 
 def _in_own_folder(options: dict[str, Any], k: int) -> dict[str, Any]:
@@ -153,7 +165,7 @@ def _published(
 ) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    from dualgap.estimators._fits import Fit, complaint
+    from dualgap.estimators._fits import Fit, centred, complaint
 
     solutions = [solution for solution, _ in found]
     words = complaint(solutions, estimator.tol, estimator.max_iter, False)
@@ -168,9 +180,10 @@ def _published(
     for solution, frame in found:
         bound = radius(_without_data(frame), None, None, None, solution.certificate)
         if frame.intercept is True:
-            bound = bound._replace(intercept=np.inf)
+            between = None if frame.width == 1 else np.full((frame.width, frame.width), np.inf)
+            bound = bound._replace(intercept=np.inf, between=between)
         nothing = np.zeros(solution.coef.shape, dtype=bool)
-        own = (solution.coef, solution.intercept, solution.dual, solution.certificate)
+        own = (*centred(frame, solution), solution.dual, solution.certificate)
         fits.append(Fit(solution, *own, bound, nothing))
     estimator._publish(fits, single=classes is None)
     return estimator

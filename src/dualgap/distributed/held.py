@@ -1,40 +1,44 @@
-"""An intercept without a penalty, held by a proximal term (``steps/proximal_point.py``).
+"""Coefficients held by a proximal term (``steps/proximal_point.py``).
 
-Each outer step adds (λρ/2)(b − centre)² to the objective, so that partitions see a penalty that is
-strongly convex; after each look the centre moves to where the intercept is. The certificate is that
-of the problem itself, whose dual points satisfy Σ c a = 0: it rests on the points a − t, brought
-back into the domain of the loss, with the one t for which they do. Their sum falls as t grows, so
-that a few exchanges of sums for many t at once find it.
+Partitions need a penalty that is strongly convex. Where it is not, each outer step adds
+(λρ/2)‖w − centre‖² to the objective: of an intercept without a penalty alone, if all else is
+strongly convex, or of all coefficients, under L1. After each look the centre moves to where the
+coefficients are. The certificate is that of the problem itself (``dual_change.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.distributed.block import Block
 from dualgap.linalg import storage
 from dualgap.penalties.proximal import Proximal
+from dualgap.steps.base import vector
 
-# ρ, relative to what makes the intercept add to the curvature of a sample as much as all else does.
-# At 1 partitions, which all share the intercept, take many rounds to agree on it.
+# ρ of an intercept, relative to what makes it add to the curvature of a sample as much as all else
+# does. At 1 partitions, which all share the intercept, take many rounds to agree on it.
 _FIRM = 16.0
 _EASY, _HARD = 0.1, 1.0  # gap of a step, over its proximal term, to make ρ smaller or larger
 _CHANGE = 4.0
 _PROMISE, _MARGIN = 0.3, 0.9  # what a gap must fall to, of the last one, to be worth a proof
-_TRIALS, _POINTS = 40, 16
-_DOUBLINGS = 60
 
 
 class Held(NamedTuple):
-    """Where the intercept is held, and how firmly."""
+    """How firmly, and where the last so many coefficients are held; ``firm``: how many times as
+    firmly an intercept is, or one for each class."""
 
     rho: float
-    centre: float
+    centre: Floats
+    firm: float = 1.0
+
+    def each(self, width: int) -> Floats:
+        """ρ of each of them."""
+        rho = np.full(len(self.centre), self.rho)
+        rho[-width:] *= self.firm
+        return rho
 
 
 def under(block: Block, held: Held | None) -> Block:
@@ -42,7 +46,8 @@ def under(block: Block, held: Held | None) -> Block:
     if held is None:
         return block
     rho, centre = np.zeros((2, block.coef_size))
-    rho[-1], centre[-1] = held
+    rho[-len(held.centre) :] = held.each(block.width)
+    centre[-len(held.centre) :] = held.centre
     penalty = Proximal(block.penalty, storage.read_only(rho), storage.read_only(centre))
     inner = block.with_penalty(penalty)
     assert isinstance(inner, Block)
@@ -50,30 +55,38 @@ def under(block: Block, held: Held | None) -> Block:
     return inner
 
 
-def firmness(squares: Floats, strength: Floats) -> float:
-    """ρ with which the intercept adds to the curvature of a sample as much as all else does."""
-    rest = float(np.sum(squares[:-1] / strength[:-1]))
-    return float(squares[-1]) / rest if rest > 0.0 else 1.0
+def count_held(frame: Block) -> int:
+    """How many of the last coefficients have to be held: none, intercepts, or all."""
+    if frame.least_strength > 0.0:
+        return 0
+    others = frame.features.strength[: -frame.width]
+    few = frame.intercept is True and others.min(initial=np.inf) > 0.0
+    return frame.width if few else frame.coef_size
 
 
 class Outer:
     """Outer steps: each look ends one, however well it is solved.
 
     Exact steps would take many rounds each, where loss and penalty are not what makes them hard.
-    The gap of a step is, to first order, that of the problem once its dual variables are balanced:
+    The gap of a step is, to first order, that of the problem once its dual variables are feasible:
     a proof, which takes several exchanges, waits until it is a third of the last one, or seems
     enough.
     """
 
-    def __init__(self, rho: float, centre: float) -> None:
-        self.held, self.most = Held(_FIRM * rho, centre), _FIRM * rho
+    def __init__(self, held: Held, most: float, width: int) -> None:
+        self.held, self.most, self.width = held, most, width
         self.gap = self.proximal = self.due = np.inf
         self.still = False  # whether the centre is where it was
 
-    def saw(self, lam: float, gap: float, intercept: float) -> None:
-        """The gap and the intercept of this step, at a look."""
-        away = intercept - self.held.centre
-        self.gap, self.proximal = gap, 0.5 * lam * self.held.rho * away * away
+    def own(self, w: Floats) -> Floats:
+        """What is held of coefficients."""
+        return w[-len(self.held.centre) :]
+
+    def saw(self, lam: float, gap: float, w: Floats) -> None:
+        """The gap and the coefficients of this step, at a look."""
+        away = self.own(w) - self.held.centre
+        self.gap = gap
+        self.proximal = 0.5 * lam * float(np.sum(self.held.each(self.width) * away * away))
 
     @property
     def _promise(self) -> float:
@@ -89,89 +102,51 @@ class Outer:
         enough = _MARGIN * target / gap if gap > target else _MARGIN
         self.due = self._promise * max(_PROMISE, enough)
 
-    def move(self, intercept: float) -> None:
+    def move(self, w: Floats) -> None:
         """On to the next step."""
-        rho, centre = self.held
+        rho, centre, _ = self.held
         if self.gap < _EASY * self.proximal:
             rho = rho / _CHANGE
         elif self.gap > _HARD * self.proximal:
             rho = min(_CHANGE * rho, self.most)
-        self.still = intercept == centre
-        self.held = Held(rho, intercept)
+        own = self.own(w).copy()
+        self.still = np.array_equal(own, centre)
+        self.held = self.held._replace(rho=rho, centre=own)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
         seen = {"gap": self.gap, "proximal": self.proximal, "due": self.due, "still": self.still}
-        return {**self.held._asdict(), **seen}
+        return {"rho": self.held.rho, "centre": self.held.centre, **seen}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from there."""
-        self.held = Held(state["rho"], state["centre"])
+        centre = vector(state, "centre", len(self.held.centre))
+        self.held = self.held._replace(rho=state["rho"], centre=centre)
         self.gap, self.proximal = state["gap"], state["proximal"]
         self.due, self.still = state["due"], state["still"]
 
 
-# --- what partitions do -------------------------------------------------------------------------
+def outer_of(frame: Block, squares: Floats, scale: float, w: Floats) -> Outer | None:
+    """The first outer step, with its centre at w; None if the penalty needs none.
+
+    ``squares``: Σ x² of each feature; ``scale``: P(0). As ``steps/proximal_point.py`` has it.
+    """
+    count = count_held(frame)
+    if count == 0:
+        return None
+    n, free = frame.shape.n, frame.intercept is True
+    if count < frame.coef_size:
+        strength = frame.features.strength.reshape(frame.d, -1).min(axis=1)
+        rho = _firmness(squares, strength[:-1])
+        return Outer(Held(rho, w[-count:].copy()), rho, frame.width)
+    q = scale / float(frame.loss.lipschitz) ** 2
+    q = q if 0.0 < q < np.inf else 1.0
+    rho = max(float(np.sum(squares)) / (n * n * frame.lam * q), 1e-12)
+    firm = _firmness(squares, 1.0) if free else 1.0
+    return Outer(Held(rho, w.copy(), firm), np.inf, frame.width)
 
 
-def shifted(block: Block, a: Floats, t: float) -> Floats:
-    """a − t, in the domain of the loss."""
-    out = np.empty(len(a))
-    terms.projections(block.loss, block.y, a - t, out)
-    return out
-
-
-def imbalances(block: Block, a: Floats, k: int, ts: Floats) -> tuple[Floats, Floats]:
-    """Σ c (a − t) for each t."""
-    return np.array([np.sum(block.c * shifted(block, a, t)) for t in ts]), a
-
-
-def shift(block: Block, a: Floats, k: int, t: float) -> tuple[None, Floats]:
-    """Make the shifted dual variables those of the partition."""
-    return None, shifted(block, a, t)
-
-
-def pulls(block: Block, a: Floats, k: int, bs: Floats) -> tuple[Floats, Floats]:
-    """−Σ c φ'(b) for each b: where it is 0, b is the best intercept of a model without features."""
-    out = np.empty(block.n)
-    found = []
-    for b in bs:
-        terms.slopes(block.loss, block.y, np.full(block.n, b), out)
-        found.append(np.sum(block.c * out))
-    return np.array(found), a
-
-
-def constants(block: Block, a: Floats, k: int, b: float) -> tuple[float, Floats]:
-    """Σ c φ(b)."""
-    return block.loss_value(np.full(block.n, b)), a
-
-
-# --- what the driver does -------------------------------------------------------------------------
-
-
-def falling_root(values: Callable[[Floats], Floats], stride: float, close: float) -> float:
-    """Where a function that never rises is 0, up to ``close`` or as near as floats come."""
-    at = float(values(np.zeros(1))[0])
-    if abs(at) <= close:
-        return 0.0
-    direction = np.sign(at)
-    far = direction * stride * 2.0 ** np.arange(_DOUBLINGS)
-    beyond = np.flatnonzero(direction * values(far) <= 0.0)
-    last = int(beyond[0]) if beyond.size else _DOUBLINGS - 1
-    near, end = (far[last - 1] if last else 0.0), far[last]
-    best = end
-    for _ in range(_TRIALS):
-        low, high = min(near, end), max(near, end)
-        points = np.unique(np.concatenate([np.linspace(low, high, _POINTS), [best]]))
-        found = values(points)
-        if abs(found).min() <= close:
-            return float(points[np.argmin(abs(found))])
-        above = np.flatnonzero(found > 0.0)
-        left = points[above[-1]] if above.size else low
-        right = points[above[-1] + 1] if above.size and above[-1] + 1 < len(points) else high
-        if not above.size or (left, right) == (low, high):
-            return float(points[np.argmin(abs(found))])
-        rise = found[above[-1]] - found[above[-1] + 1]
-        best = left + (right - left) * (found[above[-1]] / rise if rise > 0.0 else 0.5)
-        near, end = left, right
-    return float(best)
+def _firmness(squares: Floats, strength: Any) -> float:
+    """ρ of an intercept, where other features have some strength."""
+    rest = float(np.sum(squares[:-1] / strength))
+    return _FIRM * (float(squares[-1]) / rest if rest > 0.0 else 1.0)

@@ -18,7 +18,8 @@ import numpy as np
 from dualgap import _threads, terms
 from dualgap._validate import Floats
 from dualgap.distributed.block import Block
-from dualgap.distributed.held import Held, shifted, under
+from dualgap.distributed.dual_change import Change, changed
+from dualgap.distributed.held import Held, under
 from dualgap.distributed.packed import Packed, packed
 from dualgap.rounding import dual_sizes, error_of_z
 from dualgap.samplings.eso import occurrences
@@ -86,19 +87,19 @@ class Average(NamedTuple):
     sizes: Floats
 
 
-def average(block: Block, a: Floats, k: int, t: float | None) -> tuple[Average, Floats]:
-    """From the data, not from updates; of dual variables shifted by t, if there is one."""
-    own = a if t is None else shifted(block, a, t)
+def average(block: Block, a: Floats, k: int, change: Change) -> tuple[Average, Floats]:
+    """From the data, not from updates; of changed dual variables."""
+    own = changed(block, a, change)
     return Average(packed(block.average(own)), dual_sizes(block, own)), a
 
 
 class Judging(NamedTuple):
     """Coefficients to be judged; ``proof``: with bounds on rounding errors, and part by part;
-    ``shift``: of dual variables."""
+    ``change``: of dual variables."""
 
     points: tuple[Floats, ...]
     proof: bool = False
-    shift: float | None = None
+    change: Change = Change()
 
 
 class Judgement(NamedTuple):
@@ -110,7 +111,7 @@ class Judgement(NamedTuple):
 
 def judge(block: Block, a: Floats, k: int, told: Judging) -> tuple[list[Judgement], Floats]:
     """The sums of the gap for each of some coefficients."""
-    own = a if told.shift is None else shifted(block, a, told.shift)
+    own = changed(block, a, told.change)
     return [_judged(block, own, w, told.proof) for w in told.points], a
 
 

@@ -113,7 +113,7 @@ class Loop(Standing):
             if verdict is not None:
                 return verdict
             if self.outer is not None:
-                self.outer.move(float(coefficients(self.inner, self.u)[-1]))
+                self.outer.move(coefficients(self.inner, self.u))
             if self.callback is not None and self.callback(self._snapshot()):
                 return Status.CALLBACK
             if self.idle >= _IDLE:
@@ -189,9 +189,10 @@ class Loop(Standing):
         self._count(answers)
         self.number += 1
         busy = busiest(answers)
-        sent = self.crew.size * (self.u.nbytes + sum(w.nbytes for w in points))
+        sent = self.u.nbytes + sum(w.nbytes for w in points)
+        sent += 0 if held is None else held.centre.nbytes
         received = sum(answer.change.nbytes for answer in answers)
-        self._record(work, seconds, busy, sent, received)
+        self._record(work, seconds, busy, self.crew.size * sent, received)
         self.pace.learn(seconds, busy)
         if self.number % self.limits.copy_every == 0:
             self._copy()
@@ -213,8 +214,7 @@ class Loop(Standing):
                 primal, dual = bounds(self.whole._replace(frame=self.inner), w, self.u, list(own))
                 inner_primal, inner_dual = min(inner_primal, primal), max(inner_dual, dual)
         if self.outer is not None:
-            inner_gap, intercept = inner_primal - inner_dual, float(points[-1][-1])
-            self.outer.saw(self.frame.lam, inner_gap, intercept)
+            self.outer.saw(self.frame.lam, inner_primal - inner_dual, points[-1])
 
     def _count(self, answers: list[Answer]) -> None:
         visits = sum(answer.visits for answer in answers)

@@ -6,29 +6,23 @@ import numpy as np
 
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate
+from dualgap.distributed.balancing import balanced_classes, balanced_numbers
 from dualgap.distributed.block import Block
 from dualgap.distributed.crew import Crew, LostError
-from dualgap.distributed.held import (
-    Held,
-    Outer,
-    falling_root,
-    firmness,
-    imbalances,
-    shift,
-    under,
-)
+from dualgap.distributed.dual_change import Change, keep
+from dualgap.distributed.held import Held, outer_of, under
 from dualgap.distributed.local import Judging, average, judge
 from dualgap.distributed.schemes import Scheme
-from dualgap.distributed.whole import Point, Whole, certificate, point_of
+from dualgap.distributed.whole import Point, Whole, certificate, point_of, shortened
 
 
 class Standing:
     """u, the best coefficients so far, and partitions that have the dual variables.
 
-    ``outer``  the outer steps, if an intercept has no penalty
-    ``shift``  that of the dual variables which the last proof rests on, if there is one
-    ``lost``   partitions set back since the last record
-    ``looks``  passes over the data that only judged
+    ``outer``   the outer steps, if the penalty is not strongly convex
+    ``change``  that of dual variables to those which the last proof rests on
+    ``lost``    partitions set back since the last record
+    ``looks``   passes over the data that only judged
     """
 
     def __init__(self, crew: Crew, whole: Whole, scheme: Scheme) -> None:
@@ -36,13 +30,11 @@ class Standing:
         self.frame = whole.frame
         self.u: Floats = np.empty(0)
         self.best: Floats = self.frame.features.origin.copy()
-        self.shift: float | None = None
+        self.change = Change()
         self.lost = self.looks = 0
-        self.outer: Outer | None = None
-        if len(self.frame.free_places):
-            self.outer = Outer(
-                firmness(whole.squares, self.frame.features.strength), whole.intercept
-            )
+        centre = self.best.copy()
+        centre[self.frame.free_places] = whole.intercept
+        self.outer = outer_of(self.frame, whole.squares, whole.scale, centre)
 
     @property
     def held(self) -> Held | None:
@@ -57,7 +49,7 @@ class Standing:
         """Compute u from the data and the dual variables as they are now."""
         while True:
             try:
-                self.u = point_of(self.whole, self.crew.ask(average, None)).u
+                self.u = point_of(self.whole, self.crew.ask(average, Change())).u
                 return
             except LostError as lost:
                 self.lost += len(lost.partitions)
@@ -66,13 +58,11 @@ class Standing:
         """The best certificate for the dual variables of now, and its coefficients."""
         while True:
             try:
-                point = point_of(self.whole, self.crew.ask(average, None))
+                point = point_of(self.whole, self.crew.ask(average, Change()))
                 self.u = point.u
                 points = (self.best, *self.scheme.points(self.inner, point.u))
-                if self.outer is not None:
-                    self.shift = self._balance(point)
-                    point = point_of(self.whole, self.crew.ask(average, self.shift))
-                judged = self.crew.ask(judge, Judging(points, True, self.shift))
+                point = self._feasible(point)
+                judged = self.crew.ask(judge, Judging(points, True, self.change))
             except LostError as lost:
                 self.lost += len(lost.partitions)
                 continue
@@ -85,23 +75,30 @@ class Standing:
             self.best = proof[1]
             return proof
 
-    def _balance(self, point: Point) -> float:
-        """The shift with which dual variables add up to 0."""
+    def _feasible(self, point: Point) -> Point:
+        """That of the change with which D is finite."""
+        self.change = Change()
+        if len(self.frame.free_places):
+            self.change = self._balance(point)
+            point = point_of(self.whole, self.crew.ask(average, self.change))
+        point, factor = shortened(self.frame, point)
+        self.change = self.change._replace(factor=factor)
+        return point
 
-        def sums(ts: Floats) -> Floats:
-            return np.asarray(sum(self.crew.ask(imbalances, ts)))
-
+    def _balance(self, point: Point) -> Change:
+        if self.frame.width > 1:
+            return balanced_classes(self.crew, self.frame.width, self.frame.shape.n)
         typical = abs(float(point.u[-1])) * self.frame.lam / self.frame.constant
         close = 1e-3 * float(point.error[-1]) * self.frame.lam / self.frame.constant
-        return falling_root(sums, max(typical, close), close)
+        return balanced_numbers(self.crew, max(typical, close), close)
 
     def proven(self) -> tuple[Certificate, Floats, list[Floats]]:
         """A certificate, its coefficients, and the dual variables that it rests on."""
         while True:
             proof, w = self.prove()
             try:
-                if self.shift is not None:
-                    self.crew.run(shift, self.shift)
+                if self.change != Change():
+                    self.crew.run(keep, self.change)
                 return proof, w, self.crew.copy()
             except LostError as lost:
                 self.lost += len(lost.partitions)

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import LARGEST, Floats, number, whole
+from dualgap._validate import LARGEST, number, whole
 from dualgap.distributed.block import Block
 from dualgap.distributed.checkpoint import Folder, duals_of, identity
+from dualgap.distributed.constant_model import with_null_model
 from dualgap.distributed.crew import Crew, insisting
 from dualgap.distributed.engines import enlisted
-from dualgap.distributed.held import Held, constants, falling_root, pulls, under
+from dualgap.distributed.held import Held, count_held, under
 from dualgap.distributed.local import begin
 from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
@@ -23,7 +24,6 @@ from dualgap.distributed.whole import Whole, frame_of, whole_of
 from dualgap.intercept import split
 from dualgap.interrupting import deferred
 from dualgap.loop import Snapshot
-from dualgap.null_model import above_null
 from dualgap.progress import Progress
 from dualgap.solution import Solution, Status
 
@@ -154,18 +154,27 @@ def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whol
     digest = options.checkpoint is not None
     facts = whole_of(frame, insisting(lambda: crew.run(begin, digest)))
     if frame.intercept is True:
-        facts = insisting(lambda: _with_null_model(crew, facts))
+        facts = insisting(lambda: with_null_model(crew, facts))
     return facts
 
 
 def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
-    free = frame.intercept is True
-    if free and frame.width > 1:
-        lacks: str | None = (
-            'intercepts of many classes must be penalised here: intercept="penalised"'
+    count, loss = count_held(frame), frame.loss
+    smooth = loss.gamma > 0.0 or getattr(loss, "differentiable", False)
+    intercepts = frame.width if frame.intercept is True else 0
+    lacks: str | None
+    if len(frame.free_places) > intercepts:
+        lacks = (
+            "features without a penalty, other than the intercept, are for one machine "
+            "(dualgap.solve): give them a small weight"
+        )
+    elif count == frame.coef_size and not smooth:
+        lacks = (
+            f"the {type(loss).__name__} loss has kinks and the penalty is not strongly convex, "
+            "which takes partitions too many rounds: use a smoothed loss, or an elastic net"
         )
     else:
-        lacks = scheme.refusal(under(frame, Held(1.0, 0.0) if free else None))
+        lacks = scheme.refusal(under(frame, Held(1.0, np.zeros(count)) if count else None))
     if lacks:
         raise ValueError(f"scheme {scheme.name!r} does not fit the problem: {lacks}")
 
@@ -176,20 +185,6 @@ def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
     making = agreed(surveys, parts.sources, parts.settled(surveys))
     crew.transform(made, making)
     return making, [each.n for each in surveys]
-
-
-def _with_null_model(crew: Crew, facts: Whole) -> Whole:
-    """With the best constant model (``null_model.py``): its objective, above what it cannot be,
-    and its intercept."""
-
-    def pull(bs: Floats) -> Floats:
-        return np.asarray(sum(crew.ask(pulls, bs)))
-
-    stride = facts.target if facts.frame.loss.targets == "real" and facts.target else 1.0
-    b = falling_root(pull, stride * 1e-3, 1e-9)
-    losses = sum(crew.ask(constants, b))
-    scale = above_null(losses + facts.frame.origin_value - facts.floor, facts.scale)
-    return facts._replace(scale=scale, intercept=b / facts.frame.constant)
 
 
 def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:

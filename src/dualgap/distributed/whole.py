@@ -20,6 +20,7 @@ from dualgap.certificate import Certificate
 from dualgap.distributed.block import Block, Model, Raw, Shape
 from dualgap.distributed.local import Average, Judgement, Measures
 from dualgap.distributed.packed import summed
+from dualgap.dual_point import SHRINKS
 from dualgap.rounding import error_of_sums
 
 
@@ -35,7 +36,7 @@ class Whole(NamedTuple):
     ``squares``: Σ x² of each feature; ``counts``: the most entries that it has in one partition;
     ``scale``: P(0), counted from the least that losses and penalty can be, which is ``least``, of
     which losses make up ``floor``; ``target``: the largest |y|; ``intercept``: that of the best
-    model without features.
+    model without features, for each class.
     """
 
     frame: Block
@@ -47,7 +48,7 @@ class Whole(NamedTuple):
     entries: float
     digests: tuple[str, ...]
     target: float = 0.0
-    intercept: float = 0.0
+    intercept: Any = 0.0
 
 
 def whole_of(frame: Block, measured: list[Measures]) -> Whole:
@@ -91,6 +92,21 @@ def point_of(whole: Whole, averages: list[Average]) -> Point:
     return Point(summed([each.u for each in averages]), error_of_sums(counts, whole.squares, sizes))
 
 
+def shortened(frame: Block, point: Point) -> tuple[Point, float]:
+    """The point made shorter until g* is finite for u up to its error, and by which factor; as
+    ``dual_point.py`` has it."""
+    if not frame.has_bounded_conj:
+        return point, 1.0
+    (u, error), length = point, 1.0
+    for trial in range(SHRINKS):
+        room = terms.room(u, error, frame.features.low, frame.features.high)
+        if room == 1.0:
+            return Point(u, error), length
+        length *= max(1.0 - (1.0 - room) * 4.0**trial, 0.0)
+        u = point.u * length
+    return Point(0.0 * u, 0.0 * error), 0.0  # a = 0 is always feasible
+
+
 def bounds(whole: Whole, w: Floats, u: Floats, judgements: list[Judgement]) -> tuple[float, float]:
     """P(w) and D(a) as a run maintains u: without rounding errors."""
     frame = whole.frame
@@ -129,20 +145,21 @@ def certificate(whole: Whole, w: Floats, point: Point, judgements: list[Judgemen
 
 
 def _balanced(whole: Whole, w: Floats, point: Point) -> tuple[Point, float]:
-    """With the constraint Σ c a = 0 of an unpenalised intercept met, and what that may cost.
+    """With the constraint Σ c a = 0 of unpenalised intercepts met, and what that may cost.
 
-    It is met to rounding only. As in ``dual_point.py``, that is charged by twice the size that the
+    It is met to rounding only. As in ``dual_point.py``, that is charged by twice the size that an
     intercept may have at the optimum, of which its size here and that of targets tell.
     """
-    if not len(whole.frame.free_places):
+    free = whole.frame.free_places
+    if not len(free):
         return point, 0.0
-    if abs(point.u[-1]) > point.error[-1]:
+    if (np.abs(point.u[free]) > point.error[free]).any():
         return point, np.inf  # it is not met
-    reach = abs(w[-1]) + 1.0 + whole.target
-    slack = 2.0 * whole.frame.lam * (abs(point.u[-1]) + point.error[-1]) * reach
+    reach = np.abs(w[free]) + 1.0 + whole.target
+    missing = np.abs(point.u[free]) + point.error[free]
     u = point.u.copy()
-    u[-1] = 0.0
-    return point._replace(u=u), float(slack)
+    u[free] = 0.0
+    return point._replace(u=u), float(2.0 * whole.frame.lam * np.sum(missing * reach))
 
 
 def _radius(gap: float, strength: float) -> Any:

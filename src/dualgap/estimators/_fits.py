@@ -44,7 +44,7 @@ class Fit(NamedTuple):
 
 def finish(problem: Problem, solution: Solution) -> Fit:
     """The model that an estimator stores, with its proof and what follows from it."""
-    coef, intercept = _centred(problem, solution)
+    coef, intercept = centred(problem, solution)
     balanced = _balanced(problem, coef, intercept)
     dual, certificate = solution.dual, solution.certificate
     same = coef is solution.coef and balanced is solution.intercept
@@ -66,7 +66,7 @@ def finish(problem: Problem, solution: Solution) -> Fit:
     )
 
 
-def _centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
+def centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
     """Of the models that differ by what the loss does not see, the one that others would find.
 
     These losses see differences between classes only, so that what no penalty holds can move.
