@@ -30,9 +30,9 @@ from dualgap._scalar import EPS
 from dualgap.block_terms import FEW, PER_TERM
 from dualgap.linalg.exact import added
 
-# Samples from which threads share a sum, and samples that a thread takes at a time: sums are added
-# up in such pieces by a single thread, too.
-_MANY, _PIECE = 1 << 16, 1 << 14
+# Samples from which threads share a sum, those whose terms take exponentials or logarithms, and the
+# most that a thread takes at a time: sums are added up in such pieces by a single thread, too.
+_MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 14
 _SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
 
 
@@ -73,13 +73,17 @@ def sample_terms(
         points = y[one], c[one], z[flat], a[flat]
         return action(loss, multiplied, *points, z_error(one), parts[one])
 
-    found = _threads.together(sums, list(pieces(len(y), width)))
+    found = _threads.together(sums, list(pieces(len(y), loss, width)))
     return Sums(*(float(total) for total in np.sum(found, axis=0)))
 
 
-def pieces(n: int, width: int = 1) -> Iterator[tuple[slice, slice]]:
+def pieces(n: int, loss: Any, width: int = 1) -> Iterator[tuple[slice, slice]]:
     """Samples, and where their entries are in flat vectors: all at once if they are few."""
-    size = n if n < _MANY else _PIECE
+    made_of_pieces = hasattr(loss, "face") or not getattr(loss, "differentiable", True)
+    dear = not (made_of_pieces or getattr(loss, "quadratic", False))
+    size = max(n, 1)
+    if n >= (_MANY_DEAR if dear else _MANY):
+        size = -(-n // (2 * -(-n // (2 * _PIECE))))  # in an even number of parts
     for first in range(0, n, size):
         last = min(first + size, n)
         yield slice(first, last), slice(first * width, last * width)
@@ -217,12 +221,9 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
 
     def run(loss: Any, y: Any, at: Any, out: Any) -> None:
         action = block if loss.targets == "classes" else scalar
-        if len(y) < _MANY:
-            action(loss, y, at, out)
-        else:
-            parts = pieces(len(y), len(at) // len(y))
-            calls = [(loss, y[one], at[flat], out[flat]) for one, flat in parts]
-            _threads.together(action, calls)
+        parts = pieces(len(y), loss, len(at) // len(y))
+        calls = [(loss, y[one], at[flat], out[flat]) for one, flat in parts]
+        _threads.together(action, calls)
 
     return run
 

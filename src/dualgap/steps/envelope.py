@@ -51,7 +51,7 @@ class Samples:
         move = z if move is None else move
         calls = [
             (loss, y[i], c[i], z[i], move[i], length, self.a[i], self.q, at[i], b[i])
-            for i, _ in terms.pieces(self.problem.n)
+            for i, _ in terms.pieces(len(z), loss)
         ]
         return Response(at, b, sum(_threads.together(_envelopes, calls)))
 
@@ -60,7 +60,7 @@ class Samples:
         loss, y, c, out = self.problem.loss, self.problem.y, self.problem.c, np.empty(len(z))
         calls = [
             (loss, y[i], c[i], z[i], self.a[i], self.q, out[i])
-            for i, _ in terms.pieces(self.problem.n)
+            for i, _ in terms.pieces(len(z), loss)
         ]
         _threads.together(_curvatures, calls)
         return out
@@ -103,8 +103,9 @@ class Samples:
 
     def shift(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
-        away = b - self.a
-        return 0.5 * self.q * float(np.sum(self.problem.c * away * away))
+        loss, c = self.problem.loss, self.problem.c
+        calls = [(c[i], b[i], self.a[i]) for i, _ in terms.pieces(len(b), loss)]
+        return 0.5 * self.q * sum(_threads.together(_distance, calls)) if self.q > 0.0 else 0.0
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
         """Take over the multipliers, and round off less."""
@@ -206,6 +207,15 @@ def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -
             out[i] = c[i] * (max(left - right, 0.0) / (2.0 * _NEARBY * q))
         else:
             out[i] = c[i] * curvature(loss, z[i], y[i])
+
+
+@kernel
+def _distance(c: Any, b: Any, a: Any) -> float:
+    """Σ c (b − a)²."""
+    total = 0.0
+    for i in range(len(b)):
+        total += c[i] * (b[i] - a[i]) * (b[i] - a[i])
+    return total
 
 
 @kernel
