@@ -2,8 +2,10 @@
 
 import os
 import threading
+import tracemalloc
 from itertools import pairwise
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -69,6 +71,43 @@ def test_parts_have_about_as_many_entries(small_parts):
     assert all(one.stop == two.start for one, two in pairwise(cuts))
     sizes = [matrix.indptr[cut.stop] - matrix.indptr[cut.start] for cut in cuts]
     assert max(sizes) - min(sizes) <= 2 * D
+
+
+def test_weights_are_of_one_type_whatever_they_are():
+    some = storage.as_shares(rng.random(N))
+    even = storage.as_shares(np.full(N, 0.5))
+    assert even.strides == (0,)
+    for found in (some, storage.divided(even, 3.0), storage.chosen(some, np.arange(0, N, 2))):
+        assert numba.typeof(found) == numba.typeof(even)
+    assert (storage.divided(some, 3.0) == some / 3.0).all()
+    assert (storage.chosen(some, np.array([7, 3])) == some[[7, 3]]).all()
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "storage"),
+    [("hinge", "l2", "csr"), ("logistic", "l2", "csr"), ("squared", "l1", "csc")],
+)
+def test_a_fit_takes_six_vectors_beyond_the_data(loss, penalty, storage):
+    n, d, entries = 100_000, 50, 5
+    places = np.sort(rng.integers(0, d // entries, (n, entries)) + np.arange(0, d, d // entries))
+    values = rng.standard_normal(places.size)
+    X = sp.csr_array((values, places.ravel(), np.arange(0, places.size + 1, entries)), (n, d))
+    y = np.sign(X @ rng.standard_normal(d) + rng.standard_normal(n))
+    lam = 1.0 / n if penalty == "l2" else 0.1 * float(np.abs(X.T @ y).max()) / n
+    X = X.asformat(storage)
+
+    def fit():
+        return dg.solve(dg.Problem(X, y, loss, penalty, lam), method, tol=1e-4, n_threads=2)
+
+    method = "sweeps" if penalty == "l2" else "working-set"
+    assert fit().converged  # compiles
+    tracemalloc.start()
+    try:
+        fit()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 6 * 8 * (n + d)
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])
