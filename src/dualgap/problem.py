@@ -382,7 +382,13 @@ class Problem(DesignMatrix):
 
     @cached_property
     def _at_zero(self) -> terms.Sums:
-        return self.loss_sums(np.zeros(self.dual_size))
+        if self.loss.targets != "binary":
+            return self.loss_sums(np.zeros(self.dual_size))
+        # All samples of a label are alike: one of each stands for them.
+        upper = float(np.sum(self.c, where=self.y > 0))
+        c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
+        z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
+        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)
 
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"

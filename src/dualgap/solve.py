@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -165,9 +166,14 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def _other_than_default(**given: Any) -> dict[str, str]:
     """What a solution remembers of the arguments, as one would write them."""
-    usual = {name: parameter.default for name, parameter in signature(solve).parameters.items()}
+    usual = _defaults()
     return {
         name: spelled(value)
         for name, value in given.items()
         if not (type(value) is type(usual[name]) and value == usual[name])
     }
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in signature(solve).parameters.items()}

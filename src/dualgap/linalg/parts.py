@@ -69,10 +69,9 @@ def _cut(matrix: Any, parts: int) -> list[slice]:
     if parts == 1 or isinstance(matrix, Extended):  # whose last coordinate has no base
         return [slice(0, rows)]
     base = matrix.base if isinstance(matrix, Bordered) else matrix
+    total = int(base.indptr[-1]) if isinstance(base, Sparse) else rows
+    inner: Any = [total * turn // parts for turn in range(1, parts)]
     if isinstance(base, Sparse):
-        goals = np.linspace(0, base.indptr[-1], parts + 1)[1:-1].astype(base.indptr.dtype)
-        inner = np.searchsorted(base.indptr, goals).clip(0, rows)
-    else:
-        inner = np.linspace(0, rows, parts + 1).astype(np.int64)[1:-1]
+        inner = np.searchsorted(base.indptr, np.array(inner, base.indptr.dtype)).clip(0, rows)
     cuts = [0, *(int(cut) for cut in inner), rows]
     return [slice(first, last) for first, last in pairwise(cuts) if first < last]
