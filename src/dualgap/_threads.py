@@ -35,7 +35,7 @@ def count() -> int:
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
     """Within, passes use no more than so many threads; None stands for all cores."""
-    token = _limit.set(threads)
+    token = _limit.set(threads or cores())  # asked once, not at each pass
     try:
         yield
     finally:
