@@ -88,7 +88,7 @@ def test_weights_are_of_one_type_whatever_they_are():
     [("hinge", "l2", "csr"), ("logistic", "l2", "csr"), ("squared", "l1", "csc")],
 )
 def test_a_fit_takes_six_vectors_beyond_the_data(loss, penalty, storage):
-    n, d, entries = 100_000, 50, 5
+    n, d, entries = 200_000, 50, 5
     places = np.sort(rng.integers(0, d // entries, (n, entries)) + np.arange(0, d, d // entries))
     values = rng.standard_normal(places.size)
     X = sp.csr_array((values, places.ravel(), np.arange(0, places.size + 1, entries)), (n, d))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
@@ -52,11 +52,11 @@ def together(action: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> li
     if lanes < 2:
         return [action(*call) for call in calls]
     results: list[Any] = [None] * len(calls)
-    turns, left = iter(range(len(calls))), list(calls)
+    turns, left = iter(range(len(calls))), [partial(action, *call) for call in calls]
 
     def work() -> None:
         for turn in turns:
-            results[turn] = action(*left[turn])
+            results[turn] = left[turn]()
 
     others = [_pool().submit(work) for _ in range(lanes - 1)]
     try:
