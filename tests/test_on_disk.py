@@ -132,7 +132,7 @@ def test_the_first_index(text, zero_based, shape, tmp_path):
         ("nan 1:1", "line 5: it must begin with a number"),
         ("1 3", "line 5: '3' is not a pair index:value"),
         ("1 a:3", "line 5: the index 'a' is not a whole number"),
-        ("1 -1:3", "line 5: the index '-1' is not a whole number"),
+        ("1 -1:3", "line 5: the index '-1' is negative"),
         ("1 3:1 2:1", "line 5: the index 2 comes after 3: indices must ascend"),
         ("1 3:1 3:1", "line 5: the index 3 comes after 3"),
         ("1 3:abc", "line 5: the value 'abc' is not a finite float64"),
