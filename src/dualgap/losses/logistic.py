@@ -61,10 +61,12 @@ class Logistic(NamedTuple):
             if trial > 0 or s > edge or not known:
                 s = min(s, edge)
                 p = sigmoid(s)
-            bend = q * p * (1.0 - p)
-            move = (s + q * p - r) / (1.0 + bend)
-            if abs(move) < 1.0 and trial < 10:
-                move /= 1.0 - 0.5 * move * bend * (1.0 - 2.0 * p) / (1.0 + bend)
+            off, bend = s + q * p - r, q * p * (1.0 - p)
+            steep = 1.0 + bend
+            if abs(off) < steep and trial < 10:
+                move = off * steep / (steep * steep - 0.5 * off * bend * (1.0 - 2.0 * p))
+            else:
+                move = off / steep
             if abs(move) <= max(2e-3, 1e-15 * abs(s)):
                 p -= p * (1.0 - p) * move * (1.0 - 0.5 * (1.0 - 2.0 * p) * move)  # up to its cube
                 break
