@@ -107,7 +107,7 @@ def lines(results: dict[str, Any]) -> list[str]:
 def of_peer(row: Row) -> str:
     """Its seconds and its name, or what all of them need more than."""
     if row.alone:
-        return f"> {cell(row.at_least)} nobody" if np.isfinite(row.at_least) else "nobody"
+        return f"> {cell(row.at_least)} nobody" if 0.0 < row.at_least < np.inf else "nobody"
     return f"{cell(row.best)} {row.peer}"
 
 

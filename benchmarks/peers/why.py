@@ -34,8 +34,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "ridge:leukemia:*",
-        "both solve one system of 38 unknowns, two fifths of our time; the choice of the method, the"
-        " checks of the data, two looks and the proof are the rest",
+        "both solve one system of 38 unknowns, two fifths of our time; choosing the method, checks"
+        " of the data, two looks and the proof are the rest",
     ),
     (
         "enet:covtype*",
