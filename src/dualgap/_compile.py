@@ -7,7 +7,8 @@
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
 ``inner``    a long part of kernels, that nothing else calls.
-``helper``   a small scalar function that rules call; ``careful`` one that cancels on purpose.
+``helper``   a small scalar function that rules call; ``careful`` and ``ordered`` one that cancels
+             on purpose.
 """
 
 from __future__ import annotations
@@ -74,6 +75,13 @@ def helper(function: F) -> F:
 def careful(function: F) -> F:
     """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
     return numba.njit(fastmath=False, error_model="numpy", **_LEAN)(function)
+
+
+def ordered(function: F) -> F:
+    """The same where products may be fused with sums, for loops that take many of them at once."""
+    return numba.njit(fastmath={"contract"}, error_model="numpy", forceinline=True, **_LEAN)(
+        function
+    )
 
 
 def inner(function: F) -> F:

@@ -53,12 +53,6 @@ def sigmoid(x: float) -> float:
 
 
 @helper
-def softplus(x: float) -> float:
-    """log(1 + e^x) without overflow."""
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
-
-
-@helper
 def wright_omega(x: float) -> float:
     """The t > 0 with t + log t = x."""
     # Newton on log t when t is small and on t when it is large: both are convex and stay inside.

@@ -21,6 +21,7 @@ from dualgap.losses._simplex import LOOSE
 # Operations per term, those of its sums included, each with an error of EPS/2 at most.
 PER_TERM = 16.0
 FEW = 8  # terms that are simply added up; sums of so many are added up in twice the precision
+ROW = 256  # terms that are computed at a time, before they are added up
 
 
 def sample_terms(loss: Any, multiplied: bool, *args: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import _threads, block_terms
-from dualgap._compile import kernel
+from dualgap._compile import inner, kernel
 from dualgap._rules import (
     conj,
     conj_slope,
@@ -27,8 +27,8 @@ from dualgap._rules import (
     value,
 )
 from dualgap._scalar import EPS
-from dualgap.block_terms import FEW, PER_TERM
-from dualgap.linalg.exact import added
+from dualgap.block_terms import FEW, PER_TERM, ROW
+from dualgap.linalg.exact import added, plus
 
 # Samples from which threads share a sum, those whose terms take exponentials or logarithms, and the
 # most that a thread takes at a time: sums are added up in such pieces by a single thread, too.
@@ -108,37 +108,52 @@ def _sample_terms(
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_gap = 0.0
     of_dual = 0.0
-    for first in range(0, len(y), FEW):
-        few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
-        for i in range(first, min(first + FEW, len(y))):
-            if c[i] == 0.0:
-                if len(parts):
-                    parts[i] = 0.0
-                continue
+    some_values, some_conjs, some_parts = np.empty(ROW), np.empty(ROW), np.empty(ROW)
+    some_left, some_right = np.empty(ROW), np.empty(ROW)
+    for first in range(0, len(y), ROW):
+        size = min(ROW, len(y) - first)
+        # Weights may lie apart in memory, which would keep loops from vector instructions.
+        for k in range(size):
+            i = first + k
             loss_value = value(loss, z[i], y[i])
             loss_conj = conj(loss, a[i], y[i])
-            few_values += c[i] * loss_value
-            few_conjs += c[i] * loss_conj
-            part = c[i] * (loss_value + loss_conj + a[i] * z[i])
-            part = max(part, 0.0) if part == part else inf
-            few_parts += part
-            if len(parts):
-                parts[i] = part
-            if len(z_error):
-                error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
-                left = slope(loss, z[i] - error, y[i])
-                right = slope(loss, z[i] + error, y[i])
-                # Values can be small differences of large terms such as |r| − ε or e^z − yz.
-                hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
-                if multiplied:
-                    hidden += abs(y[i] * z[i])
-                dual_size = abs(loss_conj) + abs(a[i] * y[i])
-                size = abs(loss_value) + dual_size + abs(a[i] * z[i]) + hidden
-                tilt = max(abs(a[i] + left), abs(a[i] + right))
-                of_gap += c[i] * (PER_TERM * EPS * size + tilt * error)
-                of_dual += c[i] * PER_TERM * EPS * dual_size
-        values, conjs = added(*values, few_values), added(*conjs, few_conjs)
-        gap = added(*gap, few_parts)
+            some_values[k] = loss_value
+            some_conjs[k] = loss_conj
+            some_parts[k] = loss_value + loss_conj + a[i] * z[i]
+        for k in range(size if len(z_error) else 0):
+            i = first + k
+            error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+            some_left[k] = slope(loss, z[i] - error, y[i])
+            some_right[k] = slope(loss, z[i] + error, y[i])
+        for start in range(0, size, FEW):
+            few_values, few_conjs, few_parts, few_of_gap, few_of_dual = 0.0, 0.0, 0.0, 0.0, 0.0
+            for k in range(start, min(start + FEW, size)):
+                i = first + k
+                share, part = c[i], 0.0
+                if share > 0.0:
+                    few_values = plus(few_values, share * some_values[k])
+                    few_conjs = plus(few_conjs, share * some_conjs[k])
+                    part = share * some_parts[k]
+                    part = max(part, 0.0) if part == part else inf
+                    few_parts = plus(few_parts, part)
+                    if len(z_error):
+                        left, right = some_left[k], some_right[k]
+                        error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+                        # Values can be small differences of large terms: |r| − ε, e^z − yz.
+                        hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
+                        if multiplied:
+                            hidden += abs(y[i] * z[i])
+                        of_a = abs(some_conjs[k]) + abs(a[i] * y[i])
+                        of_all = abs(some_values[k]) + of_a + abs(a[i] * z[i]) + hidden
+                        tilt = max(abs(a[i] + left), abs(a[i] + right))
+                        off = share * (PER_TERM * EPS * of_all + tilt * error)
+                        few_of_gap = plus(few_of_gap, off)
+                        few_of_dual = plus(few_of_dual, share * PER_TERM * EPS * of_a)
+                if len(parts):
+                    parts[i] = part
+            values, conjs = added(*values, few_values), added(*conjs, few_conjs)
+            gap = added(*gap, few_parts)
+            of_gap, of_dual = plus(of_gap, few_of_gap), plus(of_dual, few_of_dual)
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
 
 
@@ -150,33 +165,38 @@ def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts:
 @kernel
 def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
-    of_gap = 0.0
-    of_dual = 0.0
-    # In a loop of its own: one that also adds up would be compiled twice, and which of both runs,
-    # with sums of another order, would depend on where in memory arrays happen to lie.
-    for j in range(len(w)):
-        part = lam * (value(penalty, w[j], j) + conj(penalty, u[j], j) - w[j] * u[j])
-        parts[j] = max(part, 0.0) if part == part else inf
     for first in range(0, len(w), FEW):
         few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
         for j in range(first, min(first + FEW, len(w))):
             penalty_value = value(penalty, w[j], j)
             penalty_conj = conj(penalty, u[j], j)
-            few_values += lam * penalty_value
-            few_conjs += lam * penalty_conj
-            few_parts += parts[j]
-            if len(u_error):
-                low, high = domain(penalty, j)
-                left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
-                right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-                size = abs(penalty_value) + abs(penalty_conj) + abs(w[j] * u[j])
-                tilt = max(abs(w[j] - left), abs(w[j] - right))
-                of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
-                reach = max(abs(left), abs(right))
-                of_dual += lam * (PER_TERM * EPS * abs(penalty_conj) + reach * u_error[j])
+            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
+            parts[j] = max(part, 0.0) if part == part else inf
+            few_values = plus(few_values, lam * penalty_value)
+            few_conjs = plus(few_conjs, lam * penalty_conj)
+            few_parts = plus(few_parts, parts[j])
         values, conjs = added(*values, few_values), added(*conjs, few_conjs)
         gap = added(*gap, few_parts)
+    of_gap, of_dual = _feature_errors(penalty, lam, w, u, u_error)
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+
+
+@inner
+def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> tuple[float, float]:
+    """What rounding can have done to the sums of all parts, and of their conjugates."""
+    of_gap = 0.0
+    of_dual = 0.0
+    for j in range(len(u_error)):
+        low, high = domain(penalty, j)
+        left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
+        right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
+        own = abs(conj(penalty, u[j], j))
+        size = abs(value(penalty, w[j], j)) + own + abs(w[j] * u[j])
+        tilt = max(abs(w[j] - left), abs(w[j] - right))
+        reach = max(abs(left), abs(right))
+        of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
+        of_dual += lam * (PER_TERM * EPS * own + reach * u_error[j])
+    return of_gap, of_dual
 
 
 @kernel

@@ -36,6 +36,13 @@ def average(problem: Any, a: Floats) -> tuple[Floats, Floats]:
 
 
 @careful
+def plus(x: float, y: float) -> float:
+    """x + y, in sums that keep their order: a loop that also writes to arrays is compiled twice,
+    and which of both runs depends on where in memory these lie."""
+    return x + y
+
+
+@careful
 def _sum(x: float, y: float) -> tuple[float, float]:
     """x + y, and its rounding error."""
     total = x + y

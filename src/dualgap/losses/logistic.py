@@ -6,7 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip, sigmoid, softplus, xlogx
+from dualgap._elementary import exp, log, log1p
+from dualgap._scalar import clip, sigmoid
 
 
 class Logistic(NamedTuple):
@@ -19,22 +20,21 @@ class Logistic(NamedTuple):
     quadratic = False
 
     def value(self, z, y):
-        return softplus(-y * z)
+        return max(-y * z, 0.0) + log1p(exp(-abs(z)))
 
     def slope(self, z, y):
-        e = math.exp(-abs(z))  # as in ``curvature``, so that a kernel that wants both computes one
+        e = exp(-abs(z))  # as in ``curvature``, so that a kernel that wants both computes one
         return -y * (e if y * z >= 0.0 else 1.0) / (1.0 + e)
 
     def curvature(self, z, y):
-        e = math.exp(-abs(z))
+        e = exp(-abs(z))
         return e / ((1.0 + e) * (1.0 + e))
 
     def conj(self, a, y):
         b = y * a
-        if b == 1.0:
-            return 0.0
         # log1p: for a small b the second term must not lose what 1 − b rounds away.
-        return xlogx(b) + (1.0 - b) * math.log1p(-b) if 0.0 <= b < 1.0 else inf
+        entropy = b * log(b) + (1.0 - b) * log1p(-b)
+        return entropy if 0.0 <= b <= 1.0 else inf
 
     def project(self, a, y):
         return y * clip(y * a, 0.0, 1.0)

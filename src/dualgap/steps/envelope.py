@@ -186,27 +186,33 @@ def _envelopes(
     at: Any,
     b: Any,
 ) -> float:
+    # A loop for each purpose: those without branches and weights become vector instructions.
+    for i in range(len(y)):
+        at[i] = z[i] + length * move[i]
+    if q > 0.0:
+        for i in range(len(y)):
+            b[i] = dual_step(loss, a[i], at[i], q, y[i])
+    else:
+        for i in range(len(y)):
+            b[i] = project(loss, -slope(loss, at[i], y[i]), y[i])
     total = 0.0
     for i in range(len(y)):
-        s = z[i] + length * move[i]
-        at[i] = s
-        if q > 0.0:
-            b[i] = dual_step(loss, a[i], s, q, y[i])
-        else:
-            b[i] = project(loss, -slope(loss, s, y[i]), y[i])
         total -= c[i] * b[i] * move[i]
     return total
 
 
 @kernel
 def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -> None:
-    for i in range(len(y)):
-        if q > 0.0:
+    if q > 0.0:
+        for i in range(len(y)):
             left = dual_step(loss, a[i], z[i] - _NEARBY * q, q, y[i])
             right = dual_step(loss, a[i], z[i] + _NEARBY * q, q, y[i])
-            out[i] = c[i] * (max(left - right, 0.0) / (2.0 * _NEARBY * q))
-        else:
-            out[i] = c[i] * curvature(loss, z[i], y[i])
+            out[i] = max(left - right, 0.0) / (2.0 * _NEARBY * q)
+    else:
+        for i in range(len(y)):
+            out[i] = curvature(loss, z[i], y[i])
+    for i in range(len(y)):
+        out[i] *= c[i]
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 from dualgap._compile import inner, kernel
 from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, span, value
 from dualgap._scalar import EPS
+from dualgap.block_terms import ROW
 
 _PAST, _REGULAR = 6, 1e-12  # sweeps between two jumps, and what keeps their system regular
 _DECREASE, _SHORTEST, _ROUNDING = 0.01, 1e-8, 8.0  # of a line search
@@ -237,11 +238,19 @@ def descend(
 def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     """r = c φ'(z) and h = c φ''(z); returns Σ c φ(z)."""
     total = 0.0
-    for i in range(len(y)):
-        r[i] = c[i] * slope(loss, z[i], y[i])
-        h[i] = c[i] * curvature(loss, z[i], y[i])
-        if c[i] > 0.0:
-            total += c[i] * value(loss, z[i], y[i])
+    values = np.empty(ROW)
+    for first in range(0, len(y), ROW):
+        size = min(ROW, len(y) - first)
+        for k in range(size):  # without weights, for the reason given in terms.py
+            i = first + k
+            values[k] = value(loss, z[i], y[i])
+            r[i] = slope(loss, z[i], y[i])
+            h[i] = curvature(loss, z[i], y[i])
+        for i in range(first, first + size):
+            r[i] *= c[i]
+            h[i] *= c[i]
+        for k in range(size):
+            total += c[first + k] * values[k] if c[first + k] > 0.0 else 0.0
     return total
 
 
