@@ -69,8 +69,8 @@ def rough_error_of_u(problem: Any, a: Floats) -> Floats:
     """A larger bound that takes no norms of columns if X is stored by rows."""
     if not problem.by_rows:
         return error_of_u(problem, a)
-    counts, squares = np.full(problem.d, float(problem.n)), np.full(problem.d, problem.total_square)
-    return error_of_sums(counts, squares, dual_sizes(problem, a))
+    counts, squares = np.array([float(problem.n)]), np.array([problem.total_square])
+    return np.tile(error_of_sums(counts, squares, dual_sizes(problem, a)), problem.d)
 
 
 def error_of_sums(

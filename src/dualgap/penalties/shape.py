@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -16,25 +17,29 @@ from dualgap.penalties.l2 import L2
 from dualgap.penalties.weighted import Weighted
 
 
-class Shape(NamedTuple):
-    """g_j(w) = l1_j |w| + ½ l2_j w² for low_j ≤ w ≤ high_j, infinite elsewhere."""
-
+class _Numbers(NamedTuple):
     l1: Floats
     l2: Floats
     low: Floats
     high: Floats
 
+
+class Shape(_Numbers):
+    """g_j(w) = l1_j |w| + ½ l2_j w² for low_j ≤ w ≤ high_j, infinite elsewhere."""
+
     @property
     def bounded(self) -> bool:
         return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
-    @property
+    @cached_property
     def kinked(self) -> bool:
         """Whether it has kinks or bounds at all."""
         return self.bounded or bool((self.l1 > 0.0).any())
 
     def slope(self, w: Floats, towards: Floats) -> float:
         """Of Σ g_j at w, along a move."""
+        if not self.kinked:
+            return float(np.sum(self.l2 * w * towards))
         ahead = np.where(w != 0.0, np.sign(w), np.sign(towards))
         return float(np.sum((self.l1 * ahead + self.l2 * w) * towards))
 

@@ -44,6 +44,7 @@ _SWEEPS, _MANY_SWEEPS = 50, 100  # over columns, for a model of several and for 
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
+_UNSEEN = 4  # sets between two looks, if the gap is known to be too large
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ class WorkingSetRun(FullPassRun):
         self.counts = problem.column_counts
         self.z = problem.decision(self.w)
         self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
+        self.a: Floats | None = None  # the dual point of z, once somebody has asked, and its image
         self.u: Floats | None = None
+        self.target = setting.target
         # Bounds on curvatures; with sample weights and for Poisson a guess, to order features by.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
         self.stored = max(problem.entries, 1.0)
@@ -82,31 +85,51 @@ class WorkingSetRun(FullPassRun):
         self.model = GramModel(problem)
 
     def pair(self) -> Pair:
+        a, u = self._dual()
+        self.a = None  # whoever has it may keep it
+        return Pair(self.w.copy(), a, self.z, u, u_anew=True)
+
+    def _dual(self) -> tuple[Floats, Floats]:
+        """The dual point that z stands for, and its image."""
         problem = self.problem
-        a = np.empty(problem.n)
-        terms.slopes(problem.loss, problem.y, self.z, a)
-        self.u = problem.average(a)
-        return Pair(self.w.copy(), a, self.z, self.u, u_anew=True)
+        if self.a is None or self.u is None:
+            self.a = np.empty(problem.n)
+            terms.slopes(problem.loss, problem.y, self.z, self.a)
+            self.u = problem.average(self.a)
+        return self.a, self.u
 
     def shed(self) -> None:
-        self.z = np.empty(0)
+        self.z, self.a = np.empty(0), None
 
     def refresh(self) -> None:
         """Wipe out the rounding errors that updates of z have added up."""
-        self.z = self.problem.decision(self.w)
+        self.z, self.a = self.problem.decision(self.w), None
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
-        """Choose a set, and minimise over it."""
-        if self.u is None:
-            self.pair()
-        self._choose()
-        before = self.w[self.set]
-        with one_thread():
-            products = 1.0 + self._fit() / self.stored
-        moved = bool((self.w[self.set] != before).any())
-        if not moved:
-            self.negligible *= 0.1
-        return int(moved), int(self.size * products), self.size * products / 2
+        """Choose a set, and minimise over it; again, while it is plain that the gap is large."""
+        products, any_moved = 0.0, False
+        for _ in range(_UNSEEN):
+            if self.u is None:
+                self._dual()
+            self._choose()
+            before = self.w[self.set]
+            with one_thread():
+                products += 1.0 + self._fit() / self.stored
+            self.a = None
+            moved = bool((self.w[self.set] != before).any())
+            any_moved |= moved
+            if not moved:
+                self.negligible *= 0.1
+            if not moved or len(self.problem.free_places) or self._owed() <= self.target:
+                break
+        return int(any_moved), int(self.size * products), self.size * products / 2
+
+    def _owed(self) -> float:
+        """What features add to the gap: samples add more, if the dual point has to be shrunk."""
+        problem, (_, u) = self.problem, self._dual()
+        low, high = problem.features.low, problem.features.high
+        length = terms.room(u, np.empty(0), low, high) if problem.has_bounded_conj else 1.0
+        return float(kernels.owed(problem.penalty, problem.lam, self.w, u, length))
 
     def _choose(self) -> None:
         """Let those features join that could gain most by a step, if need be for idle ones."""

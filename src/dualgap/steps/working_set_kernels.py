@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._compile import inner, kernel
-from dualgap._rules import conj_slope, curvature, entry, place, prox, slope, span, value
+from dualgap._rules import conj, conj_slope, curvature, entry, place, prox, slope, span, value
 from dualgap._scalar import EPS
 from dualgap.block_terms import ROW
 
@@ -232,6 +232,16 @@ def descend(
                 total += work // 2
             known = 0
     return first, float(total)
+
+
+@kernel
+def owed(penalty: Any, lam: float, w: Any, u: Any, length: float) -> float:
+    """λ Σ_j g_j(w_j) + g_j*(s u_j) − s w_j u_j at s = ``length``."""
+    total = 0.0
+    for j in range(len(w)):
+        at = length * u[j]
+        total += value(penalty, w[j], j) + conj(penalty, at, j) - w[j] * at
+    return lam * total
 
 
 @kernel
