@@ -24,6 +24,7 @@ from dualgap import checkpoint, checkpoint_file, path
 from dualgap.checkpoint import CheckpointWarning
 from dualgap.interrupting import deferred
 from dualgap.samplings import Custom, Permutation, ResidueDecay
+from dualgap.steps import working_set
 
 LATER = {"lbfgs"}  # goes on from the best pair
 COLUMNS = [name for name in dg.solution.History.columns if name != "seconds"]
@@ -121,7 +122,8 @@ def test_goes_on_with_intercepts_and_blocks(method, file):
         ("sweeps", "logistic", "l2", (3000, 60)),  # by levels
     ],
 )
-def test_goes_on_when_broken_off_after_every_round(method, loss, penalty, shape, file):
+def test_goes_on_when_broken_off_after_every_round(method, loss, penalty, shape, file, monkeypatch):
+    monkeypatch.setattr(working_set, "_UNSEEN", 1)  # a round for each set
     rng = np.random.default_rng(8)
     X = sp.random_array(shape, density=0.3, rng=rng, format="csr")
     y = np.sign(X @ rng.standard_normal(shape[1]) + 0.3 * rng.standard_normal(shape[0]))

@@ -94,6 +94,9 @@ def test_orthogonal_features_have_a_closed_form():
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_support_larger_than_the_first_set(loss, monkeypatch):
     monkeypatch.setattr(working_set, "_FEW", 3)
+    monkeypatch.setattr(
+        working_set, "_UNSEEN", 1
+    )  # so that the history tells how many sets it took
     X, y = data()
     problem = dg.Problem(stored(X, "csc"), y, loss, "l1", 0.005)
     solution = solve(problem)
@@ -102,6 +105,18 @@ def test_a_support_larger_than_the_first_set(loss, monkeypatch):
     reference = dg.solve(problem, "cd-permutation", tol=1e-9, max_epochs=100_000)
     assert solution.certificate.primal <= reference.certificate.primal + 1e-12
     assert solution.certificate.dual <= reference.certificate.primal
+
+
+def test_a_large_gap_is_not_looked_at(monkeypatch):
+    X, y = data()
+    problem = dg.Problem(stored(X, "csc"), y, "squared", "l1", 0.005)
+    monkeypatch.setattr(working_set, "_FEW", 3)
+    seldom = solve(problem)
+    monkeypatch.setattr(working_set, "_UNSEEN", 1)
+    always = solve(problem)
+    assert len(seldom.history) < len(always.history)
+    # The same sets, one after the other: what is left out are looks alone.
+    np.testing.assert_array_equal(seldom.coef, always.coef)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
