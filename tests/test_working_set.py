@@ -94,9 +94,7 @@ def test_orthogonal_features_have_a_closed_form():
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_support_larger_than_the_first_set(loss, monkeypatch):
     monkeypatch.setattr(working_set, "_FEW", 3)
-    monkeypatch.setattr(
-        working_set, "_UNSEEN", 1
-    )  # so that the history tells how many sets it took
+    monkeypatch.setattr(working_set, "_UNSEEN", 1)  # the history tells how many sets it took
     X, y = data()
     problem = dg.Problem(stored(X, "csc"), y, loss, "l1", 0.005)
     solution = solve(problem)
