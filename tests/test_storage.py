@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import dualgap as dg
 from dualgap.linalg import storage
+from dualgap.linalg.sparse import Ones, Sparse
 
 
 def data():
@@ -143,3 +144,26 @@ def test_float32_data_is_certified_in_float64():
         X.astype(float).T @ X / 40 + 0.05 * np.eye(7), X.astype(float).T @ y / 40
     )
     np.testing.assert_allclose(narrow.coef, exact, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_entries_that_are_all_one_are_not_read(make, intercept):
+    X, y = (data()[0] > 0).astype(float), data()[1]
+    settings = {"loss": "logistic", "lam": 0.01, "intercept": intercept}
+    ones, dense = dg.Problem(make(X), y, **settings), dg.Problem(X, y, **settings)
+    assert isinstance(storage.rows(ones.X), Ones)
+    assert isinstance(storage.columns(ones.X), Ones)
+    for method in ("sweeps", "newton", "cd-gap-decay") if not intercept else ("newton",):
+        found, expected = (dg.solve(p, method, tol=1e-10) for p in (ones, dense))
+        assert found.certificate.gap <= 1e-10 * ones.scale
+        np.testing.assert_allclose(found.coef, expected.coef, rtol=1e-6, atol=1e-6)
+
+
+def test_a_part_is_seen_as_the_whole_is():
+    X, y = data()
+    X[:20] = X[:20] > 0
+    whole = dg.Problem(sp.csr_array(X), y, "logistic", lam=0.01)
+    part = whole.on_samples(np.arange(20))
+    assert (part.X.data == 1.0).all()
+    assert type(part.stored_rows) is type(part.rows) is Sparse

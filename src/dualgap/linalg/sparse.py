@@ -57,3 +57,15 @@ class Sparse(NamedTuple):
         for t in range(start, min(stop, start + 64), 8):
             prefetch(self.data, t)
             prefetch(self.indices, t)
+
+
+class Ones(Sparse):
+    """One whose entries are all 1: what is stored of them need not be read."""
+
+    def entry(self, i, t):
+        return 1.0
+
+    def fetch(self, i):
+        start, stop = self.indptr[i], self.indptr[i + 1]
+        for t in range(start, min(stop, start + 64), 16):
+            prefetch(self.indices, t)

@@ -14,7 +14,9 @@ import scipy.sparse as sp
 from dualgap._validate import Floats, real_array
 from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
-from dualgap.linalg.sparse import Sparse
+from dualgap.linalg.sparse import Ones, Sparse
+
+_PART = 1 << 14  # entries that are compared at a time
 
 Stored = Dense | Sparse
 Matrix = Stored | Bordered | Extended
@@ -80,11 +82,12 @@ def as_data(X: Any) -> Any:
     return _as_float(array)
 
 
-def rows(X: Any) -> Stored:
-    """The coordinate-major view of the rows of what ``as_data`` returned."""
+def rows(X: Any, part_of: Stored | None = None) -> Stored:
+    """The coordinate-major view of the rows of what ``as_data`` returned, or, for the same kernels,
+    as a part of a larger one was seen."""
     if is_sparse(X):
         X = X.tocsr()  # X itself when it is one
-        return _sparse(X, X.shape[1])
+        return _sparse(X, X.shape[1], None if part_of is None else type(part_of))
     return Dense(read_only(X if _row_major(X) else np.ascontiguousarray(X)))
 
 
@@ -147,7 +150,7 @@ def _as_compressed(X: Any) -> Any:
     return X
 
 
-def _sparse(X: Any, width: int) -> Sparse:
+def _sparse(X: Any, width: int, kind: Any = None) -> Sparse:
     indptr, indices = X.indptr, X.indices
     if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
@@ -158,7 +161,15 @@ def _sparse(X: Any, width: int) -> Sparse:
         # Numba asks of each signed index whether it counts from the end: half the time of a pass.
         # (64 bits without a sign would become floats where kernels do sums with them.)
         indices = indices.view("u4")
-    return Sparse(read_only(indptr), read_only(indices), read_only(data), width)
+    kind = kind or (Ones if _is_one(data) else Sparse)
+    found: Sparse = kind(read_only(indptr), read_only(indices), read_only(data), width)
+    return found
+
+
+def _is_one(data: Any) -> bool:
+    """Whether all entries are 1, as those of sets and of one-hot codes are."""
+    parts = (data[first : first + _PART] for first in range(0, len(data), _PART))
+    return len(data) > 0 and all(bool((part == 1.0).all()) for part in parts)
 
 
 def _refuse_empty(shape: tuple[int, ...]) -> None:
