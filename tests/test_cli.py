@@ -213,6 +213,8 @@ def test_certify_proves_anew(folder, tmp_path):
     assert found["gap"] <= 1e-6 * found["scale"]
     words = " ".join(run("certify", folder / "model.json", folder / "train.svm").stdout.split())
     assert "no model of this kind has one below" in words
+    assert "train.svm: 80 rows, 6 features" in words
+    assert "problem Hinge loss, L2 penalty, λ = 0.05, no intercept objective" in words
     # On other data it is another question.
     other = tmp_path / "other.svm"
     dump_svmlight_file(X[::-1], LABELS, str(other), zero_based=False)
@@ -223,6 +225,29 @@ def test_certify_proves_anew(folder, tmp_path):
     assert "the label 3, and the model knows 1, 2 only" in error_of(
         "certify", folder / "model.json", other
     )
+
+
+def test_an_index_is_the_feature_that_it_was_at_the_fit(tmp_path, monkeypatch):
+    files = {
+        "from_zero.svm": "1 0:1 2:3\n-1 0:-1 1:1\n1 0:2\n-1 0:-2\n",
+        "from_one.svm": "1 1:1 3:3\n-1 1:-1 2:1\n1 1:2\n-1 1:-2\n",
+        "part.svm": "1 1:1\n1 2:1\n",
+        "all.svm": "1 0:1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("DUALGAP_DATA", str(tmp_path))
+    for name, columns in (("from_zero", [1, 2]), ("from_one", [0, 1])):
+        where = tmp_path / f"{name}.json"
+        assert run("fit", tmp_path / f"{name}.svm", *HINGE, "-o", where).exit_code == 0
+        model = dg.load_model(where)
+        for data in (tmp_path / "part.svm", "part"):  # by its path, and by its name
+            rows = table_of(run("predict", where, data, "--decision").stdout)
+            assert [float(row["decision"]) for row in rows] == model.coef[columns].tolist()
+        assert run("certify", where, name).exit_code == 0
+    line = error_of("predict", tmp_path / "from_one.json", tmp_path / "all.svm")
+    assert "line 1: the index 0 is below 1, the first one" in line
+    assert run("predict", tmp_path / "from_zero.json", tmp_path / "all.svm").exit_code == 0
 
 
 class Trace:
@@ -247,6 +272,8 @@ def test_pickles_are_read_with_trust_only(folder, tmp_path):
     assert done.exit_code in (0, 1)
     found = json.loads(done.stdout)
     assert found["objective"] == pytest.approx(float(dg.certify(model, X, LABELS).primal))
+    done = run("certify", tmp_path / "svc.joblib", folder / "train.svm", "--trust")
+    assert "model LinearSVC of scikit-learn, by its own objective" in " ".join(done.stdout.split())
     assert "no joblib or pickle file that can be read" in error_of(
         "certify", folder / "train.csv", folder / "train.svm", "--trust"
     )
@@ -384,7 +411,7 @@ def test_a_gigabyte_in_one_line(tmp_path):
         (["gone"], "there is no file 'gone', and data set 'gone' is unknown"),
         (["gone/gone.svm"], "there is no file 'gone/gone.svm'"),
         (["FOLDER"], "is not a folder that dualgap convert has made"),
-        (["w8a", "--offline"], "could not be downloaded: it is not on this machine"),
+        (["w8a", "--offline"], "could not be downloaded: downloads are switched off"),
         (["SVM", "--loss", "hing"], "--loss 'hing' is unknown .did you mean 'hinge'"),
         (["SVM", "--penalty", "l3"], "--penalty 'l3' is unknown; known are l2"),
         (["SVM", "--delta", "1"], "--delta does not go with the logistic loss; it belongs to hub"),
@@ -422,11 +449,18 @@ def test_what_cannot_be_asked_for(arguments, says, folder):
 def test_bad_models(folder, tmp_path):
     svm = folder / "train.svm"
     assert "is not a model of dualgap" in error_of("predict", svm, svm)
+    cut, foreign = tmp_path / "cut.json", tmp_path / "foreign.json"
+    cut.write_text((folder / "model.json").read_text()[:400])
+    foreign.write_text('{"coef": [1, 2]}')
+    for command in (("predict",), ("certify",), ("certify", "--trust")):
+        # What is JSON is no pickle: nothing is said of --trust, and nothing is unpickled.
+        assert error_of(*command, cut, svm).endswith("): write it anew")
+        assert error_of(*command, foreign, svm).endswith("is JSON, but not a model of dualgap")
     assert "No such file" in error_of("predict", tmp_path / "gone.json", svm)
     assert "Is a directory" in error_of("predict", tmp_path, svm)
-    assert "X has 4 features where the model has 6" in error_of(
-        "predict", folder / "model.json", "iris"
-    )
+    for command in ("predict", "certify"):
+        line = error_of(command, folder / "model.json", "iris")
+        assert "iris has 4 features where the model has 6" in line
     narrow = tmp_path / "narrow.csv"
     narrow.write_text("x0,x1\n1,2\n")
     assert "--target" not in error_of("predict", folder / "model.json", narrow)

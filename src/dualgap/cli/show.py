@@ -88,6 +88,15 @@ def proof_in_words(certificate: Any, tol: float) -> str:
     )
 
 
+def proof_in_numbers(certificate: Any) -> list[tuple[str, str]]:
+    """The same as lines of a table."""
+    return [
+        ("objective", f"{certificate.primal:.12g}"),
+        ("lower bound", f"{certificate.dual:.12g}"),
+        ("gap", f"{certificate.gap:.2e}, {certificate.relative_gap:.2e} of P(0)"),
+    ]
+
+
 def shape_of(X: Any) -> str:
     """How large the data are."""
     n, p = X.shape
