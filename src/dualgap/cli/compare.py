@@ -143,7 +143,7 @@ def compare(
             if live:
                 say(f"{name}, once more for the page")
             solve(problem, name, callback=recording, progress=live, **limits)
-        report.write(html, runs, problem, title, command, watched)
+        report.write(html, runs, problem, title, command, watched, table.features)
         say(f"wrote {html}")
     if stopped:
         raise typer.Exit(INTERRUPTED)
