@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import os
 import pickle
@@ -21,6 +22,7 @@ from sklearn.svm import LinearSVC
 from typer.testing import CliRunner
 
 import dualgap as dg
+from dualgap.certificate import prove
 from dualgap.cli import app, show
 from dualgap.cli.strength import strength
 from dualgap.datasets import fetch, files
@@ -336,6 +338,50 @@ def test_path_goes_down_from_lambda_max(folder, tmp_path):
     assert "without an L1 part" in line
     assert "--lams" in line
     assert ".csv or .json" in error_of("path", *given, "-o", tmp_path / "path.txt")
+
+
+def interrupting(function, call):
+    """The same function, except that Ctrl-C is pressed during one call of it."""
+    calls = itertools.count(1)
+
+    def pressed(*given, **options):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+        return function(*given, **options)
+
+    return pressed
+
+
+def test_ctrl_c_ends_a_path_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
+    where = tmp_path / "path.csv"
+    command = ("path", folder / "amount.svm", "--intercept", "no", "--grid", "6", "-o", where)
+    whole = run(*command)
+    assert whole.exit_code == 0
+    rows = where.read_text().splitlines()
+    places = (("dualgap.loop", "prove", prove), 3), (("dualgap.path", "solve", dg.solve), 2)
+    for (module, name, usual), done in places:  # in the proof of the third run, and before that run
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.modules[module], name, interrupting(usual, 3))
+            assert run(*command).exit_code == 130
+        kept = [line.split(",")[0] for line in where.read_text().splitlines()]
+        assert kept == [line.split(",")[0] for line in rows[: done + 1]]
+
+
+def test_ctrl_c_ends_a_race_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
+    page = tmp_path / "race.html"
+    given = ("compare", folder / "train.svm", *HINGE, "--methods", "cd-permutation,sdca", "--json")
+    monkeypatch.setattr("dualgap.loop.prove", interrupting(prove, 1))
+    done = run(*given)
+    assert done.exit_code == 130
+    assert list(json.loads(done.stdout)["runs"]) == ["cd-permutation"]
+    monkeypatch.setattr("dualgap.loop.prove", interrupting(prove, 3))  # for the page
+    assert run(*given, "--html", page).exit_code == 130
+    assert "cd-permutation" in page.read_text()
+    monkeypatch.setattr("dualgap.loop.prove", prove)
+    monkeypatch.setattr("dualgap.cli.compare.solve", interrupting(dg.solve, 3))
+    done = run(*given)
+    assert done.exit_code == 130
+    assert list(json.loads(done.stdout)["runs"]) == ["cd-permutation"]
 
 
 def test_methods_are_listed_from_one_source():

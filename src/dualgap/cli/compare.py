@@ -17,7 +17,7 @@ from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status, counted
+from dualgap.solution import Solution, counted
 from dualgap.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
@@ -142,7 +142,9 @@ def compare(
         for name, recording in watched.items():
             if live:
                 say(f"{name}, once more for the page")
-            solve(problem, name, callback=recording, progress=live, **limits)
+            if solve(problem, name, callback=recording, progress=live, **limits).interrupted:
+                stopped = True
+                break
         report.write(html, runs, problem, title, command, watched, table.features)
         say(f"wrote {html}")
     if stopped:
@@ -176,10 +178,13 @@ def _race(
             continue
         if live:
             say(name)
-        warm = solve(problem, name, **{**options, "max_epochs": 1})
-        if warm.status is not Status.INTERRUPTED:
-            warm = runs[name] = solve(problem, name, progress=live, **options)
-        if warm.status is Status.INTERRUPTED:
+        try:
+            last = solve(problem, name, **{**options, "max_epochs": 1})
+            if not last.interrupted:
+                last = runs[name] = solve(problem, name, progress=live, **options)
+        except KeyboardInterrupt:  # between two rounds, where a run has nothing to return
+            return runs, refused, True
+        if last.interrupted:
             return runs, refused, True
     return runs, refused, False
 
