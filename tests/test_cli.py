@@ -310,8 +310,10 @@ def test_compare_races_methods(folder, tmp_path):
     assert run("compare", folder / "train.svm", *HINGE, *few).exit_code == 1
     line = error_of("compare", *given, "--plot", tmp_path / "race.png", "--x", "second")
     assert "--x 'second' is unknown (did you mean 'seconds'?)" in line
-    line = error_of("compare", folder / "train.svm", "--plot", tmp_path / "gone" / "race.png")
-    assert "there is no folder" in line
+    assert "there is no folder" in error_of("compare", *given, "--html", tmp_path / "gone" / "x")
+    for command, picture in itertools.product(("compare", "path"), ("gone/race.png", "race.foo")):
+        line = error_of(command, folder / "train.svm", "--plot", tmp_path / picture)
+        assert "--plot must be a .png, .svg or .pdf file in a folder that is there, not" in line
 
 
 def test_path_goes_down_from_lambda_max(folder, tmp_path):

@@ -94,17 +94,15 @@ def compare(
 
       dualgap compare train.csv --target label --plot race.png --html race.html
     """
-    for path in (plot, html):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent}")
+    if html is not None and not html.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {html.parent}")
     asked = Asked(
         data, target, weights, drop, offline,
         loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
         penalty, l1_ratio, low, high, intercept,
     )  # fmt: skip
     if plot is not None:
-        import matplotlib  # noqa: F401 - better now than after the race
-
+        show.check_picture(plot)
         from dualgap.plots.convergence import X_AXES
 
         if x not in X_AXES:

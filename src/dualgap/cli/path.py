@@ -105,7 +105,7 @@ def path(
         penalty, l1_ratio, low, high, intercept,
     )  # fmt: skip
     if plot is not None:
-        import matplotlib  # noqa: F401 - better now than after the runs
+        show.check_picture(plot)
     table = asked.table()
     problem, _ = asked.problem(table)
     along = _along(problem, lams, grid, eps)
