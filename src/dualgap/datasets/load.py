@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dualgap._validate import unknown
+from dualgap._validate import unknown, whole
 from dualgap.datasets import fetch, small
 from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
 from dualgap.datasets.files import VARIABLE, cache_folder, data_folder, find
@@ -62,6 +62,10 @@ def load(
     """
     if missing not in ("raise", "synthetic"):
         raise ValueError(f"missing must be 'raise' or 'synthetic', not {missing!r}")
+    if zero_based not in (True, False, "auto"):
+        raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
+    if n_features is not None:
+        whole(n_features, "n_features", 1)
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise ValueError(f"name must be the name of a data set, such as 'w8a', not {name!r}")
     entry = ENTRIES.get(ALIASES.get(name, name))
