@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import os
 import pickle
@@ -21,6 +22,7 @@ from sklearn.svm import LinearSVC
 from typer.testing import CliRunner
 
 import dualgap as dg
+from dualgap.certificate import prove
 from dualgap.cli import app, show
 from dualgap.cli.strength import strength
 from dualgap.datasets import fetch, files
@@ -213,6 +215,8 @@ def test_certify_proves_anew(folder, tmp_path):
     assert found["gap"] <= 1e-6 * found["scale"]
     words = " ".join(run("certify", folder / "model.json", folder / "train.svm").stdout.split())
     assert "no model of this kind has one below" in words
+    assert "train.svm: 80 rows, 6 features" in words
+    assert "problem Hinge loss, L2 penalty, λ = 0.05, no intercept objective" in words
     # On other data it is another question.
     other = tmp_path / "other.svm"
     dump_svmlight_file(X[::-1], LABELS, str(other), zero_based=False)
@@ -223,6 +227,29 @@ def test_certify_proves_anew(folder, tmp_path):
     assert "the label 3, and the model knows 1, 2 only" in error_of(
         "certify", folder / "model.json", other
     )
+
+
+def test_an_index_is_the_feature_that_it_was_at_the_fit(tmp_path, monkeypatch):
+    files = {
+        "from_zero.svm": "1 0:1 2:3\n-1 0:-1 1:1\n1 0:2\n-1 0:-2\n",
+        "from_one.svm": "1 1:1 3:3\n-1 1:-1 2:1\n1 1:2\n-1 1:-2\n",
+        "part.svm": "1 1:1\n1 2:1\n",
+        "all.svm": "1 0:1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("DUALGAP_DATA", str(tmp_path))
+    for name, columns in (("from_zero", [1, 2]), ("from_one", [0, 1])):
+        where = tmp_path / f"{name}.json"
+        assert run("fit", tmp_path / f"{name}.svm", *HINGE, "-o", where).exit_code == 0
+        model = dg.load_model(where)
+        for data in (tmp_path / "part.svm", "part"):  # by its path, and by its name
+            rows = table_of(run("predict", where, data, "--decision").stdout)
+            assert [float(row["decision"]) for row in rows] == model.coef[columns].tolist()
+        assert run("certify", where, name).exit_code == 0
+    line = error_of("predict", tmp_path / "from_one.json", tmp_path / "all.svm")
+    assert "line 1: the index 0 is below 1, the first one" in line
+    assert run("predict", tmp_path / "from_zero.json", tmp_path / "all.svm").exit_code == 0
 
 
 class Trace:
@@ -247,6 +274,8 @@ def test_pickles_are_read_with_trust_only(folder, tmp_path):
     assert done.exit_code in (0, 1)
     found = json.loads(done.stdout)
     assert found["objective"] == pytest.approx(float(dg.certify(model, X, LABELS).primal))
+    done = run("certify", tmp_path / "svc.joblib", folder / "train.svm", "--trust")
+    assert "model LinearSVC of scikit-learn, by its own objective" in " ".join(done.stdout.split())
     assert "no joblib or pickle file that can be read" in error_of(
         "certify", folder / "train.csv", folder / "train.svm", "--trust"
     )
@@ -281,8 +310,10 @@ def test_compare_races_methods(folder, tmp_path):
     assert run("compare", folder / "train.svm", *HINGE, *few).exit_code == 1
     line = error_of("compare", *given, "--plot", tmp_path / "race.png", "--x", "second")
     assert "--x 'second' is unknown (did you mean 'seconds'?)" in line
-    line = error_of("compare", folder / "train.svm", "--plot", tmp_path / "gone" / "race.png")
-    assert "there is no folder" in line
+    assert "there is no folder" in error_of("compare", *given, "--html", tmp_path / "gone" / "x")
+    for command, picture in itertools.product(("compare", "path"), ("gone/race.png", "race.foo")):
+        line = error_of(command, folder / "train.svm", "--plot", tmp_path / picture)
+        assert "--plot must be a .png, .svg or .pdf file in a folder that is there, not" in line
 
 
 def test_path_goes_down_from_lambda_max(folder, tmp_path):
@@ -309,6 +340,50 @@ def test_path_goes_down_from_lambda_max(folder, tmp_path):
     assert "without an L1 part" in line
     assert "--lams" in line
     assert ".csv or .json" in error_of("path", *given, "-o", tmp_path / "path.txt")
+
+
+def interrupting(function, call):
+    """The same function, except that Ctrl-C is pressed during one call of it."""
+    calls = itertools.count(1)
+
+    def pressed(*given, **options):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+        return function(*given, **options)
+
+    return pressed
+
+
+def test_ctrl_c_ends_a_path_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
+    where = tmp_path / "path.csv"
+    command = ("path", folder / "amount.svm", "--intercept", "no", "--grid", "6", "-o", where)
+    whole = run(*command)
+    assert whole.exit_code == 0
+    rows = where.read_text().splitlines()
+    places = (("dualgap.loop", "prove", prove), 3), (("dualgap.path", "solve", dg.solve), 2)
+    for (module, name, usual), done in places:  # in the proof of the third run, and before that run
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.modules[module], name, interrupting(usual, 3))
+            assert run(*command).exit_code == 130
+        kept = [line.split(",")[0] for line in where.read_text().splitlines()]
+        assert kept == [line.split(",")[0] for line in rows[: done + 1]]
+
+
+def test_ctrl_c_ends_a_race_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
+    page = tmp_path / "race.html"
+    given = ("compare", folder / "train.svm", *HINGE, "--methods", "cd-permutation,sdca", "--json")
+    monkeypatch.setattr("dualgap.loop.prove", interrupting(prove, 1))
+    done = run(*given)
+    assert done.exit_code == 130
+    assert list(json.loads(done.stdout)["runs"]) == ["cd-permutation"]
+    monkeypatch.setattr("dualgap.loop.prove", interrupting(prove, 3))  # for the page
+    assert run(*given, "--html", page).exit_code == 130
+    assert "cd-permutation" in page.read_text()
+    monkeypatch.setattr("dualgap.loop.prove", prove)
+    monkeypatch.setattr("dualgap.cli.compare.solve", interrupting(dg.solve, 3))
+    done = run(*given)
+    assert done.exit_code == 130
+    assert list(json.loads(done.stdout)["runs"]) == ["cd-permutation"]
 
 
 def test_methods_are_listed_from_one_source():
@@ -384,7 +459,7 @@ def test_a_gigabyte_in_one_line(tmp_path):
         (["gone"], "there is no file 'gone', and data set 'gone' is unknown"),
         (["gone/gone.svm"], "there is no file 'gone/gone.svm'"),
         (["FOLDER"], "is not a folder that dualgap convert has made"),
-        (["w8a", "--offline"], "could not be downloaded: it is not on this machine"),
+        (["w8a", "--offline"], "could not be downloaded: downloads are switched off"),
         (["SVM", "--loss", "hing"], "--loss 'hing' is unknown .did you mean 'hinge'"),
         (["SVM", "--penalty", "l3"], "--penalty 'l3' is unknown; known are l2"),
         (["SVM", "--delta", "1"], "--delta does not go with the logistic loss; it belongs to hub"),
@@ -422,11 +497,18 @@ def test_what_cannot_be_asked_for(arguments, says, folder):
 def test_bad_models(folder, tmp_path):
     svm = folder / "train.svm"
     assert "is not a model of dualgap" in error_of("predict", svm, svm)
+    cut, foreign = tmp_path / "cut.json", tmp_path / "foreign.json"
+    cut.write_text((folder / "model.json").read_text()[:400])
+    foreign.write_text('{"coef": [1, 2]}')
+    for command in (("predict",), ("certify",), ("certify", "--trust")):
+        # What is JSON is no pickle: nothing is said of --trust, and nothing is unpickled.
+        assert error_of(*command, cut, svm).endswith("): write it anew")
+        assert error_of(*command, foreign, svm).endswith("is JSON, but not a model of dualgap")
     assert "No such file" in error_of("predict", tmp_path / "gone.json", svm)
     assert "Is a directory" in error_of("predict", tmp_path, svm)
-    assert "X has 4 features where the model has 6" in error_of(
-        "predict", folder / "model.json", "iris"
-    )
+    for command in ("predict", "certify"):
+        line = error_of(command, folder / "model.json", "iris")
+        assert "iris has 4 features where the model has 6" in line
     narrow = tmp_path / "narrow.csv"
     narrow.write_text("x0,x1\n1,2\n")
     assert "--target" not in error_of("predict", folder / "model.json", narrow)

@@ -148,6 +148,24 @@ def test_the_sets_own_file_comes_first_and_keeps_its_empty_columns(data):
         assert "in place" not in own.source
 
 
+def test_a_file_of_ones_own_can_go_with_another(data):
+    (data / "train.svm").write_bytes(b"1 0:1 4:2\n-1 1:1\n")
+    (data / "test.svm").write_bytes(b"1 1:1\n-1 2:1\n")
+    first = dg.datasets.load("train")
+    assert first.zero_based
+    second = dg.datasets.load("test", n_features=5, zero_based=first.zero_based)
+    np.testing.assert_array_equal(second.X.toarray(), np.eye(5)[[1, 2]])
+    alone = dg.datasets.load("test")
+    assert not alone.zero_based
+    np.testing.assert_array_equal(alone.X.toarray(), np.eye(2))
+    with pytest.raises(OSError, match="line 1: the index 0 is below 1, the first one"):
+        dg.datasets.load("train", zero_based=False)
+    with pytest.raises(ValueError, match="zero_based must be True, False"):
+        dg.datasets.load("test", zero_based="yes")
+    with pytest.raises(ValueError, match="n_features must be at least 1"):
+        dg.datasets.load("test", n_features=0)
+
+
 def test_a_file_whose_name_is_also_a_sets_name_has_a_way_in(data, monkeypatch):
     monkeypatch.setattr(synthetic, "LARGEST", 10_000)
     (data / "news20.svm").write_bytes(TEXT)

@@ -343,6 +343,17 @@ def test_an_interrupt_leaves_a_certified_model(n_jobs):
     assert model.predict(IRIS).shape == KINDS.shape
 
 
+def test_an_interrupt_of_a_proof_ends_the_problems_that_follow(monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dualgap.loop.prove", pressed)
+    model = dg.LinearSVC(tol=1e-3, method="cd-uniform", intercept_penalty="l2")
+    with pytest.warns(ConvergenceWarning, match="2 of 3 problems are not solved.*Interrupted"):
+        model.fit(IRIS, KINDS)
+    assert np.isfinite(model.dual_gap_).all()
+
+
 def test_sparsify_and_densify():
     model = dg.LinearSVC(penalty="l1", C=0.1).fit(IRIS, KINDS)
     scores, radius = model.decision_function(IRIS), model.decision_radius(IRIS)

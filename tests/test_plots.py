@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -43,6 +44,18 @@ def test_one_curve_a_run(x):
     proof = runs["sdca"].certificate
     assert display.lines_[1].get_ydata()[-1] == proof.relative_gap  # the end is what is proven
     assert legend_is_beside_the_curves(display.ax_)
+
+
+def test_large_counts_do_not_touch_each_other():
+    run = made()[1]["adasdca+"]
+    _, (left, _) = pyplot.subplots(1, 2, figsize=(7, 3))
+    display = ConvergenceDisplay({"adasdca+": run}).plot("vector_operations", ax=left)
+    left.set_xlim(0, 700_000)
+    display.figure_.draw_without_rendering()
+    ticks = [text for text in left.get_xticklabels() if text.get_text()]
+    assert "200k" in [text.get_text() for text in ticks]
+    boxes = [text.get_window_extent() for text in ticks]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
 
 
 def test_fast_and_slow_runs_side_by_side():

@@ -206,4 +206,6 @@ def test_bad_arguments_are_named(tmp_path):
         dg.report.write(tmp_path / "x.html", {})
     with pytest.raises(ValueError, match="'sdca', which is not the name of a run"):
         dg.report.write(tmp_path / "x.html", {"adasdca+": runs["adasdca+"]}, recordings=recordings)
+    with pytest.raises(ValueError, match="feature_names has 1 names where there are 5 features"):
+        dg.report.write(tmp_path / "x.html", runs, feature_names=["height"])
     assert list(tmp_path.iterdir()) == []

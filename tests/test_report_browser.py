@@ -4,6 +4,7 @@ import itertools
 import re
 import shutil
 
+import numpy as np
 import pytest
 from report_runs import made
 
@@ -140,6 +141,30 @@ def test_the_keyboard_does_what_the_pointer_does(visit):
     page.locator("input[name=y][value=gap]").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("input[name=y][value=primal]").is_checked()
+
+
+def test_features_by_their_names_however_small_their_parts(visit, tmp_path):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    problem = dg.Problem(X, X[:, 0] > 0, "logistic", lam=0.1, intercept=True)
+    recording = dg.Recording()
+    run = dg.solve(problem, "newton", tol=1e-4, callback=recording)
+    assert run.certificate.relative_gap < 1e-7  # Newton's last step goes far beyond the target
+    page = dg.report.write(
+        tmp_path / "newton.html", {"newton": run}, problem, None, None, {"newton": recording},
+        feature_names=["age", "height", "<b>weight"],
+    )  # fmt: skip
+    page = visit(at=page.as_uri())
+    page.check("input[name=kind][value=features]")
+    assert "of 4 features with the intercept" in page.locator("#share").text_content()
+    assert page.locator("#worst-head th").first.text_content() == "feature"
+    names = page.locator("#worst th").all_text_contents()
+    assert set(names) <= {"age", "height", "<b>weight", "intercept"}
+    assert names
+    for k in range(int(page.get_attribute("#look", "max")) + 1):
+        page.locator("#look").fill(str(k))
+        marker = page.locator("#parts .marker").first.bounding_box()
+        bottom = page.locator("#parts svg .axis").last.bounding_box()
+        assert marker["y"] + marker["height"] < bottom["y"]
 
 
 def test_the_sampling_at_each_look(visit):

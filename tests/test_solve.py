@@ -345,3 +345,16 @@ def test_the_bound_is_never_less_than_what_the_losses_say_by_themselves(name):
     assert solution.certificate.relative_gap <= 1.0 + 1e-12
     assert solution.history.gap[0] <= problem.scale
     assert dg.certify(problem, np.zeros(5)).dual >= -1e-12 * problem.scale
+
+
+def test_ctrl_c_during_the_proof_is_not_forgotten(monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    whole = dg.solve(make(), tol=1e-6)
+    assert whole.converged
+    assert not whole.interrupted
+    monkeypatch.setattr("dualgap.loop.prove", pressed)
+    found = dg.solve(make(), tol=1e-6)
+    assert found.converged  # by the proof after the run
+    assert found.interrupted

@@ -85,23 +85,26 @@ def test_a_table_without_names(tmp_path):
         (CSV, Wanted(), "which column of .* is the target: --target NAME, of a, b, label, w"),
         (CSV, Wanted("labels"), "the column 'labels' is unknown .did you mean 'label'"),
         (CSV, Wanted("label", None, ["a", "b", "w"]), "no column that is left for features"),
-        (CSV, Wanted("a"), "row 1, column 'label': 'yes' is not a finite number; encode it"),
-        (CSV.replace("0.1", ""), Wanted("label"), "row 1, column 'b': the cell is empty"),
+        (CSV, Wanted("a"), "line 2, column 'label': 'yes' is not a finite number; encode it"),
+        (CSV.replace("0.1", ""), Wanted("label"), "line 2, column 'b': the cell is empty"),
         (CSV.replace("0.1", "nan"), Wanted("label"), "column 'b': 'nan' is not a finite number"),
-        (CSV.replace("no", ""), Wanted("label"), "row 2 has no target"),
+        (CSV.replace("no", ""), Wanted("label"), "line 3 has no target"),
         (
             CSV.replace("no,1", "no"),
             Wanted("label"),
-            "row 2 has 3 cells where the first",
+            "line 3 has 3 cells where the first",
         ),
         (CSV.replace("a,b", "a,a"), Wanted("label"), "two columns of the name 'a'"),
         ("a,b\n", Wanted("a"), "has no rows"),
         ("", Wanted("a"), "is empty$"),
         (",".join(map(str, range(999))), Wanted("t"), "known are 1, 2, .*, 9, 10, [.]{3}$"),
-        (b"\x89PNG\r\n\x1a\n\x00", Wanted("a"), r"not in CSV format \('utf-8' codec"),
+        (b"\x89PNG\r\n\x1a\n\x00", Wanted("a"), r"is not text in UTF-8 \(byte 0x89\)"),
+        ("a,b\n1,caf\u00e9\n".encode("latin-1"), Wanted("b"), r"not text in UTF-8 \(byte 0xe9\)"),
         (b"a,b\n1,\x00\n", Wanted("a"), "line 2 has zero bytes: this is no text"),
-        ("a,b\n1,5,3\n", Wanted("a"), "row 1 has 3 cells"),
-        ("a;b\n1,5;3\n", Wanted("b"), "column 'a': '1,5' is not a finite number"),
+        ("a,b\n1,5,3\n", Wanted("a"), "line 2 has 3 cells"),
+        ("a;b\n1,5;3\n", Wanted("b"), "'1,5' is not a finite number; write a point for the comma"),
+        ('\n\na,b\n\n1,"no\n one"\n\n2,\n', Wanted("b"), "line 8 has no target"),
+        ('\n\n1,2\n\n1,"no\n one"\n\nx,y\n', Wanted("2"), "line 8, column '1': 'x' is not"),
         ("a,b\n1," + "3" * 200_000, Wanted("a"), "field larger than field limit"),
     ],
 )
@@ -109,7 +112,7 @@ def test_what_is_wrong_with_a_table(text, wanted, says, tmp_path):
     path = written(tmp_path, text)
     with pytest.raises((ValueError, OSError), match=says) as found:
         open_data(path, wanted)
-    assert ("damaged" in str(found.value)) is ("utf-8" in says)
+    assert "damaged" not in str(found.value)
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
@@ -137,7 +140,7 @@ def test_parquet(tmp_path):
         open_data(str(path))
     with pytest.raises(OSError, match="column 'label' holds string, not numbers"):
         open_data(str(path), Wanted("a", None, ["when"]))
-    with pytest.raises(OSError, match="column 'when' lacks 2 values"):
+    with pytest.raises(OSError, match=r"column 'when' has empty cells \(2\)"):
         open_data(str(path), Wanted("a", None, ["label"]))
     write(a=[1.0, np.nan], b=[1, 2])
     with pytest.raises(OSError, match="column 'a' has entries that are not finite"):
@@ -187,7 +190,9 @@ def test_what_is_not_there(tmp_path):
         open_data(str(tmp_path / "gone.svm"))
     with pytest.raises(DatasetNotFoundError, match="no file 'wins', and data set 'wins' is"):
         open_data("wins")
-    with pytest.raises(DatasetNotFoundError, match=r"w8a.*not on this machine.*Put the file into"):
+    with pytest.raises(
+        DatasetNotFoundError, match=r"w8a.*downloads are switched off.*Put the file into"
+    ):
         open_data("w8a", download=False)
     with pytest.raises(OSError, match="is not a folder that dualgap convert has made"):
         open_data(os.fspath(tmp_path))

@@ -44,6 +44,10 @@ class ModelFileError(ValueError):
     """A file that holds no model, with the reason in words."""
 
 
+class ForeignFileError(ModelFileError):
+    """A file of another kind altogether: neither JSON nor an archive."""
+
+
 def save_model(
     path: str | os.PathLike[str],
     problem: Problem,
@@ -110,10 +114,14 @@ def _write_json(path: Path, tree: dict[str, Any]) -> None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
+    text = path.read_bytes()
     try:
-        tree = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise ModelFileError(
+        tree = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if text.lstrip()[:1] == b"{":
+            why = error if isinstance(error, json.JSONDecodeError) else "no JSON to its end"
+            raise ModelFileError(f"{path} is damaged ({why}): write it anew") from None
+        raise ForeignFileError(
             f"{path} is not a model of dualgap, which would be JSON or NPZ"
         ) from None
     return _checked(path, tree)

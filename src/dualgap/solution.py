@@ -110,7 +110,8 @@ class Solution:
     which decision values have on top of X·coef, is a number or has shape (K,); 0 without one.
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
     by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
-    defaults, as one would write them; None if they are not known.
+    defaults, as one would write them; None if they are not known. ``interrupted`` says whether
+    Ctrl-C came during the run, which may have converged all the same: whoever has more to run ends.
     """
 
     coef: Floats = field(repr=False)
@@ -123,6 +124,7 @@ class Solution:
     target: float
     passes: float
     settings: dict[str, str] | None = field(default=None, repr=False)
+    interrupted: bool = field(default=False, repr=False)
 
     @property
     def converged(self) -> bool:

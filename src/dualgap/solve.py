@@ -138,6 +138,7 @@ def solve(
                     loop.checkpoint = store
                     with deferred() as loop.interrupted:
                         status = loop.run_to_the_end()
+        interrupted = status is Status.INTERRUPTED or loop.interrupted()
         coef, dual = loop.best
         proof, dual = loop.proof or prove(problem, coef, dual, loop.target)
         if proof.gap <= loop.target:
@@ -154,6 +155,7 @@ def solve(
         target=loop.target,
         passes=loop.passes,
         settings=settings,
+        interrupted=interrupted,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from dualgap import losses
 from dualgap._validate import unknown
 from dualgap.cli.read import listed
+from dualgap.cli.show import label
 from dualgap.cli.strength import strength
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
@@ -93,6 +94,8 @@ class Asked:
 def usual_loss(y: Any) -> tuple[str, str]:
     """A loss for a target, and why."""
     count = len(np.unique(y))
+    if count == 1:
+        raise ValueError(f"the target is {label(y[0])} in every row: there is nothing to be learnt")
     if y.dtype.kind == "U":
         return ("logistic" if count <= 2 else "softmax"), f"the target has {count} labels"
     if count == 2:

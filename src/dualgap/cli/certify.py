@@ -13,7 +13,8 @@ from dualgap.cli.read import data_for, listed, places
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
 from dualgap.model import Model
-from dualgap.model_file import ModelFileError, load_model
+from dualgap.model_file import ForeignFileError, load_model
+from dualgap.problem import Problem
 
 _TOL = 1e-6  # of a model that does not say what it was fitted to
 
@@ -69,16 +70,23 @@ def certify(
     if own is not None:
         table = data_for(own, data, target, weights, drop, target_needed=True, download=not offline)
         goal = float(own.settings.get("tol", _TOL)) if tol is None else tol
-        proof = _prove(own, table, goal, max_epochs)
+        problem = _problem(own, table)
+        proof = _prove(own, problem, goal, max_epochs)
+        what = ("problem", show.described(problem))
     else:
         table = open_data(data, Wanted(target, weights, listed(drop)), download=not offline)
         goal = _TOL if tol is None else tol
-        proof = _prove_foreign(_unpickled(model), table, goal, max_epochs)
+        theirs = _unpickled(model)
+        proof = _prove_foreign(theirs, table, goal, max_epochs)
+        what = ("model", f"{type(theirs).__name__} of scikit-learn, by its own objective")
     proven = proof.relative_gap <= goal
     if json:
         show.as_json({"proven": proven, "tol": goal, **show.proof(proof), "sentence": str(proof)})
     else:
         show.words(show.proof_in_words(proof, goal), "green" if proven else "yellow")
+        typer.echo()
+        data_used = ("data", f"{table.name}: {show.shape_of(table.X)}")
+        show.facts([data_used, what, *show.proof_in_numbers(proof)])
     if not proven:
         raise typer.Exit(UNPROVEN)
 
@@ -87,21 +95,24 @@ def _own(path: Path, trust: bool) -> Model | None:
     """A model of ours, or None for one of scikit-learn that the user trusts."""
     try:
         return load_model(path)
-    except ModelFileError as error:
+    except ForeignFileError as error:
         if trust:
             return None
-        raise ModelFileError(
+        raise ForeignFileError(
             f"{error}. A joblib or pickle file of scikit-learn is read with --trust only, since "
             "reading it runs code in it"
         ) from None
 
 
-def _prove(model: Model, table: Table, tol: float, max_epochs: int) -> Any:
+def _problem(model: Model, table: Table) -> Problem:
+    y = table.y if model.classes is None else places(model, table.y)
+    return model.problem(table.X, y, table.weights)
+
+
+def _prove(model: Model, problem: Problem, tol: float, max_epochs: int) -> Any:
     from dualgap.estimators.distance import prove_part
     from dualgap.estimators.foreign import Part
 
-    y = table.y if model.classes is None else places(model, table.y)
-    problem = model.problem(table.X, y, table.weights)
     return prove_part(Part(problem, model.coef, model.intercept, 1.0), tol, max_epochs)
 
 
@@ -119,4 +130,5 @@ def _unpickled(path: Path) -> Any:
     except OSError:
         raise
     except Exception as error:  # whatever pickles raise
-        raise ValueError(f"{path} is no joblib or pickle file that can be read: {error}") from None
+        why = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path} is no joblib or pickle file that can be read ({why})") from None

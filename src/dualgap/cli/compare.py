@@ -17,7 +17,7 @@ from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status, counted
+from dualgap.solution import Solution, counted
 from dualgap.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
@@ -94,17 +94,15 @@ def compare(
 
       dualgap compare train.csv --target label --plot race.png --html race.html
     """
-    for path in (plot, html):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent}")
+    if html is not None and not html.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {html.parent}")
     asked = Asked(
         data, target, weights, drop, offline,
         loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
         penalty, l1_ratio, low, high, intercept,
     )  # fmt: skip
     if plot is not None:
-        import matplotlib  # noqa: F401 - better now than after the race
-
+        show.check_picture(plot)
         from dualgap.plots.convergence import X_AXES
 
         if x not in X_AXES:
@@ -142,8 +140,10 @@ def compare(
         for name, recording in watched.items():
             if live:
                 say(f"{name}, once more for the page")
-            solve(problem, name, callback=recording, progress=live, **limits)
-        report.write(html, runs, problem, title, command, watched)
+            if solve(problem, name, callback=recording, progress=live, **limits).interrupted:
+                stopped = True
+                break
+        report.write(html, runs, problem, title, command, watched, table.features)
         say(f"wrote {html}")
     if stopped:
         raise typer.Exit(INTERRUPTED)
@@ -176,10 +176,13 @@ def _race(
             continue
         if live:
             say(name)
-        warm = solve(problem, name, **{**options, "max_epochs": 1})
-        if warm.status is not Status.INTERRUPTED:
-            warm = runs[name] = solve(problem, name, progress=live, **options)
-        if warm.status is Status.INTERRUPTED:
+        try:
+            last = solve(problem, name, **{**options, "max_epochs": 1})
+            if not last.interrupted:
+                last = runs[name] = solve(problem, name, progress=live, **options)
+        except KeyboardInterrupt:  # between two rounds, where a run has nothing to return
+            return runs, refused, True
+        if last.interrupted:
             return runs, refused, True
     return runs, refused, False
 

@@ -95,7 +95,10 @@ def fit(
     )  # fmt: skip
     if loss is None:
         say("{} loss, since {}".format(*usual_loss(table.y)))
-    settings = {"data": data, "target_column": target, "tol": tol, "seed": seed}
+    settings = {
+        "data": data, "target_column": target, "zero_based": table.zero_based, "tol": tol,
+        "seed": seed,
+    }  # fmt: skip
     if where is not None:
         save_model(
             where,
@@ -147,9 +150,7 @@ def _people(
             ("data", f"{table.name}: {show.shape_of(table.X)}"),
             ("problem", show.described(problem)),
             ("method", solution.method),
-            ("objective", f"{proof.primal:.12g}"),
-            ("lower bound", f"{proof.dual:.12g}"),
-            ("gap", f"{proof.gap:.2e}, {proof.relative_gap:.2e} of P(0)"),
+            *show.proof_in_numbers(proof),
             ("passes", f"{counted(solution.passes)}, in {solution.history.seconds[-1]:.3g} s"),
             ("nonzero", f"{np.count_nonzero(solution.coef):,} of {solution.coef.size:,}"),
             ("model", str(where) if where else "not written: add -o model.json"),

@@ -105,7 +105,7 @@ def path(
         penalty, l1_ratio, low, high, intercept,
     )  # fmt: skip
     if plot is not None:
-        import matplotlib  # noqa: F401 - better now than after the runs
+        show.check_picture(plot)
     table = asked.table()
     problem, _ = asked.problem(table)
     along = _along(problem, lams, grid, eps)
@@ -113,7 +113,13 @@ def path(
         "method": method, "tol": tol, "max_epochs": max_epochs, "random_state": seed,
         "n_threads": threads,
     }  # fmt: skip
-    found = list(_solutions(problem, along, options_of_solve))
+    found: list[Solution] = []
+    try:
+        for solution in _solutions(problem, along, options_of_solve):
+            found.append(solution)
+    except KeyboardInterrupt:  # between two runs; what is done is kept
+        if not found:
+            raise
     rows = [_row(lam, solution) for lam, solution in zip(along, found)]
     whole = {
         "data": table.name, "problem": show.described(problem), "tol": tol,
@@ -129,7 +135,7 @@ def path(
         _write(output, rows, whole)
     if plot is not None:
         _draw(plot, along[: len(found)], found, table.features)
-    if len(found) < len(along) or any(s.status is Status.INTERRUPTED for s in found):
+    if len(found) < len(along) or found[-1].status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     if not all(solution.converged for solution in found):
         raise typer.Exit(UNPROVEN)
@@ -154,7 +160,7 @@ def _solutions(problem: Problem, along: list[float], given: dict[str, Any]) -> I
         runs, "λ", len(along), console=console, transient=True, disable=not console.is_terminal
     ):
         yield solution
-        if solution.status is Status.INTERRUPTED:
+        if solution.interrupted:
             return
 
 

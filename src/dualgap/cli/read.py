@@ -29,7 +29,19 @@ def data_for(
         named = own if target is None and isinstance(own, str) else target
         needed = target_needed or target is not None
         wanted = wanted._replace(target=named, features=model.feature_names, target_needed=needed)
-    return open_data(data, wanted, n_features=model.n_features, download=download)
+    known = model.settings.get("zero_based")
+    table = open_data(
+        data,
+        wanted,
+        n_features=model.n_features,
+        # An index is the same feature as at the fit, whatever these data would suggest.
+        zero_based=known if isinstance(known, bool) else "auto",
+        download=download,
+    )
+    found = table.X.shape[1]
+    if found != model.n_features:
+        raise ValueError(f"{data} has {found:,} features where the model has {model.n_features:,}")
+    return table
 
 
 def listed(names: str) -> list[str]:

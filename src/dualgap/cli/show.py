@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rich.table import Table
 
 from dualgap.linalg import storage
 from dualgap.problem import Problem
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> None:
@@ -86,6 +89,26 @@ def proof_in_words(certificate: Any, tol: float) -> str:
         f"{primal:.{digits}g}, and no model of this kind has one below {dual:.{digits}g}. The gap "
         f"is {certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
     )
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before anything runs, a picture that could not be written."""
+    import matplotlib  # noqa: F401 - whose absence has words of its own
+
+    if path.suffix not in PICTURES or not path.absolute().parent.is_dir():
+        raise ValueError(
+            f"--plot must be a {', '.join(PICTURES[:-1])} or {PICTURES[-1]} file in a folder that "
+            f"is there, not {path}"
+        )
+
+
+def proof_in_numbers(certificate: Any) -> list[tuple[str, str]]:
+    """The same as lines of a table."""
+    return [
+        ("objective", f"{certificate.primal:.12g}"),
+        ("lower bound", f"{certificate.dual:.12g}"),
+        ("gap", f"{certificate.gap:.2e}, {certificate.relative_gap:.2e} of P(0)"),
+    ]
 
 
 def shape_of(X: Any) -> str:

@@ -27,6 +27,11 @@ def read_csv(path: Path, wanted: Wanted) -> Columns:
             text = io.TextIOWrapper(file, "utf-8-sig", newline="")
             try:
                 return _read_text(path, text, wanted)
+            except UnicodeDecodeError as error:
+                byte = error.object[error.start]
+                raise DatasetDamagedError(
+                    f"{path} is not text in UTF-8 (byte {byte:#x}): save it as such"
+                ) from None
             finally:
                 text.detach()  # the file is closed by whoever has opened it
     except csv.Error as error:
@@ -35,7 +40,7 @@ def read_csv(path: Path, wanted: Wanted) -> Columns:
 
 def _read_text(path: Path, file: Any, wanted: Wanted) -> Columns:
     lines = _lines(path, file)
-    first = next((line for line in lines if line.strip()), "")
+    before, first = next(((k, line) for k, line in enumerate(lines) if line.strip()), (0, ""))
     if not first:
         raise DatasetDamagedError(f"{path} is empty")
     delimiter = max(_DELIMITERS, key=first.count)
@@ -44,11 +49,11 @@ def _read_text(path: Path, file: Any, wanted: Wanted) -> Columns:
     names = [cell.strip() for cell in head] if named else [str(k + 1) for k in range(len(head))]
     who = roles(path, names, wanted)
     reader = csv.reader(lines if named else _after(first, lines), delimiter=delimiter)
-    parts = list(_chunks(path, reader, who))
+    parts = list(_chunks(path, _numbered(reader, before + named), who))
     if not parts:
         raise DatasetDamagedError(f"{path} has no rows")
     X, y, weights = (None if part[0] is None else np.concatenate(part) for part in zip(*parts))
-    return Columns(X, None if y is None else _numbers_or_words(path, y), weights, who.chosen)
+    return Columns(X, None if y is None else _numbers_or_words(y), weights, who.chosen)
 
 
 def _lines(path: Path, file: Any) -> Iterator[str]:
@@ -85,32 +90,42 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _chunks(path: Path, reader: Any, who: Roles) -> Iterator[tuple[Any, Any, Any]]:
-    done, filled = 0, filter(None, reader)
-    while rows := list(islice(filled, CHUNK)):
-        for k, row in enumerate(rows):
+def _numbered(reader: Any, before: int) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, with the line where each begins: quoted cells can have several."""
+    line = before + 1
+    for row in reader:
+        if row:
+            yield line, row
+        line = before + reader.line_num + 1
+
+
+def _chunks(
+    path: Path, filled: Iterator[tuple[int, list[str]]], who: Roles
+) -> Iterator[tuple[Any, Any, Any]]:
+    while some := list(islice(filled, CHUNK)):
+        lines, rows = zip(*some)
+        for line, row in some:
             if len(row) != len(who.names):
                 raise DatasetDamagedError(
-                    f"{path}, row {done + k + 1} has {len(row)} cells where the first line has "
+                    f"{path}, line {line} has {len(row)} cells where the first one has "
                     f"{len(who.names)}"
                 )
         columns = list(zip(*rows))
 
-        def numbers(place: int, columns: Any = columns, done: int = done) -> Any:
-            return _numbers(path, who.names[place], columns[place], done)
+        def numbers(place: int, columns: Any = columns, lines: Any = lines) -> Any:
+            return _numbers(path, who.names[place], columns[place], lines)
 
         X = np.empty((len(rows), len(who.features)))
         for j, place in enumerate(who.features):
             X[:, j] = numbers(place)
         yield (
             X,
-            None if who.target is None else np.array([c.strip() for c in columns[who.target]]),
+            None if who.target is None else _targets(path, columns[who.target], lines),
             None if who.weights is None else numbers(who.weights),
         )
-        done += len(rows)
 
 
-def _numbers(path: Path, name: str, cells: Sequence[str], done: int) -> Any:
+def _numbers(path: Path, name: str, cells: Sequence[str], lines: Sequence[int]) -> Any:
     try:
         found = np.array(list(map(float, cells)))
         if np.isfinite(found).all():
@@ -118,22 +133,27 @@ def _numbers(path: Path, name: str, cells: Sequence[str], done: int) -> Any:
     except ValueError:
         pass
     k = next(k for k, c in enumerate(cells) if not _is_number(c) or not np.isfinite(float(c)))
-    where = f"{path}, row {done + k + 1}, column {name!r}"
+    where = f"{path}, line {lines[k]}, column {name!r}"
     cell = cells[k].strip()
     if not cell:
         raise DatasetDamagedError(f"{where}: the cell is empty; fill it in, or remove the row")
-    raise DatasetDamagedError(
-        f"{where}: {cell[:30]!r} is not a finite number; encode it, or leave the column out with "
-        "--drop"
-    )
+    remedy = "encode it, or leave the column out with --drop"
+    if cell.count(",") == 1 and _is_number(cell.replace(",", ".")):
+        remedy = "write a point for the comma"
+    raise DatasetDamagedError(f"{where}: {cell[:30]!r} is not a finite number; {remedy}")
 
 
-def _numbers_or_words(path: Path, cells: Any) -> Any:
-    empty = np.flatnonzero(cells == "")
+def _targets(path: Path, cells: Sequence[str], lines: Sequence[int]) -> Any:
+    found = np.array([cell.strip() for cell in cells])
+    empty = np.flatnonzero(found == "")
     if len(empty):
         raise DatasetDamagedError(
-            f"{path}, row {empty[0] + 1} has no target: fill it in, or remove it"
+            f"{path}, line {lines[empty[0]]} has no target: fill it in, or remove it"
         )
+    return found
+
+
+def _numbers_or_words(cells: Any) -> Any:
     try:
         return cells.astype(np.float64)
     except ValueError:

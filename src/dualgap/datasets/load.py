@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dualgap._validate import unknown
+from dualgap._validate import unknown, whole
 from dualgap.datasets import fetch, small
 from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
 from dualgap.datasets.files import VARIABLE, cache_folder, data_folder, find
-from dualgap.datasets.read import check_shape, labels, read
+from dualgap.datasets.read import Counting, check_shape, labels, read
 from dualgap.datasets.registry import ALIASES, ENTRIES, Entry, stem
 from dualgap.datasets.synthetic import stand_in
 
@@ -25,6 +25,7 @@ class Dataset:
     synthetic: bool
     source: str
     features: tuple[str, ...] | None = None  # their names, if they have any
+    zero_based: bool | None = None  # whether a file counts them from 0
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -37,7 +38,12 @@ def names() -> list[str]:
 
 
 def load(
-    name: str, *, missing: Literal["raise", "synthetic"] = "raise", download: bool = True
+    name: str,
+    *,
+    missing: Literal["raise", "synthetic"] = "raise",
+    download: bool = True,
+    n_features: int | None = None,
+    zero_based: Counting = "auto",
 ) -> Dataset:
     """Load a data set by its name; two classes get the labels -1 and +1.
 
@@ -47,11 +53,19 @@ def load(
     site, unless ``download`` is False; small ones are a part of scikit-learn. Where a folder has
     only a near relative of a paper's set, that is loaded, under its own name.
 
+    Files of your own may not show what goes with another file: ``n_features`` adds the empty
+    features at their end, and ``zero_based`` says whether the first one has the index 0 ("auto": if
+    some index is 0).
+
     When a set of ``names()`` cannot be had, ``missing="synthetic"`` returns generated data of the
     same shape, which say so in ``name`` and ``source``.
     """
     if missing not in ("raise", "synthetic"):
         raise ValueError(f"missing must be 'raise' or 'synthetic', not {missing!r}")
+    if zero_based not in (True, False, "auto"):
+        raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
+    if n_features is not None:
+        whole(n_features, "n_features", 1)
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise ValueError(f"name must be the name of a data set, such as 'w8a', not {name!r}")
     entry = ENTRIES.get(ALIASES.get(name, name))
@@ -59,11 +73,11 @@ def load(
     folder, cache = data_folder(), cache_folder()
     path = find(folder, stems) if folder else None
     if path is not None:
-        return _as_it_is(path, entry)
+        return _as_it_is(path, entry, n_features, zero_based)
     # A relative in the cache was downloaded for its own sake: it must not hide the set itself.
     path = find(cache, stems[:1])
     if path is not None:
-        return _from_cache(path, entry)
+        return _from_cache(path, entry, n_features, zero_based)
     if name in small.NAMES:
         X, y, features = small.load(name)
         return Dataset(name, X, labels(y), False, "a part of scikit-learn", features)
@@ -75,7 +89,7 @@ def load(
         )
     try:
         if not download:
-            raise fetch.DownloadError("it is not on this machine")
+            raise fetch.DownloadError("downloads are switched off")
         return _from_the_web(entry, cache)
     except fetch.DownloadError as error:
         if missing == "synthetic":
@@ -83,7 +97,7 @@ def load(
         raise DatasetNotFoundError(
             f"the data set {name!r} was not found: {looked}; and it could not be downloaded:"
             f" {error}. Put the file into one of these folders, or ask for generated data of the"
-            " same shape with missing='synthetic'"
+            " same shape with dualgap.datasets.load(name, missing='synthetic')"
         ) from error
 
 
@@ -95,10 +109,12 @@ def locate(name: str) -> Path | None:
     return (find(folder, stems) if folder else None) or find(cache_folder(), stems[:1])
 
 
-def _as_it_is(path: Path, entry: Entry | None) -> Dataset:
+def _as_it_is(
+    path: Path, entry: Entry | None, n_features: int | None, zero_based: Counting
+) -> Dataset:
     """A file of the user's own folder: what is odd about it is told, not refused."""
     own = entry is not None and stem(path.name) == entry.own
-    X, y = read(path, entry.d if entry is not None and own else None)
+    rows = read(path, entry.d if entry is not None and own else n_features, zero_based)
     remarks = [f"{path.name} in the folder that {VARIABLE} names"]
     if entry is not None:
         if not own:
@@ -106,15 +122,19 @@ def _as_it_is(path: Path, entry: Entry | None) -> Dataset:
         known = entry.hashes.get(path.name)
         if known is not None and not fetch.matches(path, known):
             remarks.append("its checksum is not that of the file on the LIBSVM site")
-    return Dataset(stem(path.name), X, y, False, "; ".join(remarks))
+    source = "; ".join(remarks)
+    return Dataset(stem(path.name), rows.X, rows.y, False, source, None, rows.zero_based)
 
 
-def _from_cache(path: Path, entry: Entry | None) -> Dataset:
+def _from_cache(
+    path: Path, entry: Entry | None, n_features: int | None, zero_based: Counting
+) -> Dataset:
     fetch.check_unchanged(path)
-    X, y = read(path, entry.d if entry else None)
+    rows = read(path, entry.d if entry else n_features, zero_based)
     if entry is not None:
-        check_shape(path, X, entry)
-    return Dataset(stem(path.name), X, y, False, f"{path.name} in the cache of downloads")
+        check_shape(path, rows.X, entry)
+    source = f"{path.name} in the cache of downloads"
+    return Dataset(stem(path.name), rows.X, rows.y, False, source, None, rows.zero_based)
 
 
 def _from_the_web(entry: Entry, cache: Path) -> Dataset:
@@ -129,8 +149,8 @@ def _from_the_web(entry: Entry, cache: Path) -> Dataset:
             reasons.append(str(error))
             continue
         try:
-            X, y = read(path, entry.d)
-            check_shape(path, X, entry)
+            rows = read(path, entry.d)
+            check_shape(path, rows.X, entry)
         except DatasetDamagedError as error:
             # What was downloaded is not the set, so that it must not be found next time.
             path.unlink(missing_ok=True)
@@ -138,7 +158,8 @@ def _from_the_web(entry: Entry, cache: Path) -> Dataset:
                 f"{fetch.BASE_URL}{file} was not the data set: {error}"
             ) from error
         fetch.remember(path)
-        return Dataset(stem(file), X, y, False, f"downloaded from {fetch.BASE_URL}{file}")
+        source = f"downloaded from {fetch.BASE_URL}{file}"
+        return Dataset(stem(file), rows.X, rows.y, False, source, None, rows.zero_based)
     raise fetch.DownloadError("; ".join(reasons))
 
 

@@ -12,7 +12,7 @@ from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
 from dualgap.datasets.load import load
 from dualgap.datasets.on_disk import open_as_it_is
 from dualgap.datasets.parquet import read_parquet
-from dualgap.datasets.read import read_libsvm
+from dualgap.datasets.read import Counting, read_libsvm
 from dualgap.datasets.registry import PACKINGS
 from dualgap.datasets.tables import Wanted
 
@@ -30,15 +30,21 @@ class Table:
     weights: Any
     features: tuple[str, ...] | None
     source: str
+    zero_based: bool | None = None  # LIBSVM text: whether features were counted from 0
 
 
 def open_data(
-    what: str, wanted: Wanted = Wanted(), *, n_features: int | None = None, download: bool = True
+    what: str,
+    wanted: Wanted = Wanted(),
+    *,
+    n_features: int | None = None,
+    zero_based: Counting = "auto",
+    download: bool = True,
 ) -> Table:
     """Read a file in LIBSVM, CSV or Parquet format, open a folder, or load a data set by name.
 
     ``wanted`` says which columns of a table mean what; ``n_features`` adds the empty features that
-    LIBSVM text does not show at its end.
+    LIBSVM text does not show at its end, and ``zero_based`` says how it counts them.
     """
     path = Path(what)
     if path.is_dir():
@@ -46,14 +52,15 @@ def open_data(
         _refuse_columns(wanted, f"{path} is a folder of dualgap convert")
         return Table(data.name, data.X, data.y, None, None, data.source)
     if not path.exists():
-        return _by_name(what, wanted, download)
+        return _by_name(what, wanted, n_features, zero_based, download)
     kind = _kind(path, wanted)
     if kind == "libsvm":
         _refuse_columns(wanted, f"{path} is taken to be in LIBSVM format")
-        X, y = read_libsvm(path, n_features)
-        if X.shape[1] == 0:
+        rows = read_libsvm(path, n_features, zero_based)
+        if rows.X.shape[1] == 0:
             raise DatasetDamagedError(f"{path} has no features: each line has a target only")
-        return Table(path.name, X, y, None, None, os.fspath(path))
+        source = os.fspath(path)
+        return Table(path.name, rows.X, rows.y, None, None, source, rows.zero_based)
     found = (read_csv if kind == "csv" else read_parquet)(path, wanted)
     return Table(path.name, found.X, found.y, found.weights, found.features, os.fspath(path))
 
@@ -88,14 +95,16 @@ def _refuse_columns(wanted: Wanted, why: str) -> None:
             raise ValueError(f"{option} is for tables, and {why}, whose columns have no names")
 
 
-def _by_name(what: str, wanted: Wanted, download: bool) -> Table:
+def _by_name(
+    what: str, wanted: Wanted, n_features: int | None, zero_based: Counting, download: bool
+) -> Table:
     if Path(what).name != what or not what:
         raise FileNotFoundError(f"there is no file {what!r}")
     try:
-        data = load(what, download=download)
+        data = load(what, download=download, n_features=n_features, zero_based=zero_based)
     except DatasetNotFoundError as error:
         if _is_file_name(what):
             raise FileNotFoundError(f"there is no file {what!r} in this folder") from None
         raise DatasetNotFoundError(f"there is no file {what!r}, and {error}") from None
     _refuse_columns(wanted, f"{what} is a data set")
-    return Table(data.name, data.X, data.y, None, data.features, data.source)
+    return Table(data.name, data.X, data.y, None, data.features, data.source, data.zero_based)

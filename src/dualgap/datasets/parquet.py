@@ -41,8 +41,8 @@ def read_parquet(path: Path, wanted: Wanted) -> Columns:
 def _of_arrow(path: Path, name: str, column: Any, words: bool) -> Any:
     if column.null_count:
         raise DatasetDamagedError(
-            f"{path}, column {name!r} lacks {column.null_count} values: fill them in, or remove "
-            "these rows"
+            f"{path}, column {name!r} has empty cells ({column.null_count}): fill them in, or "
+            "remove these rows"
         )
     values = np.asarray(column.to_pylist() if words else column.to_numpy())
     if values.dtype.kind in "biuf":

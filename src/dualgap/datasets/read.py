@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,29 +25,47 @@ _LARGEST_INT32 = np.iinfo(np.int32).max
 _NNZ_TOLERANCE, _DENSITY_TOLERANCE = 1e-4, 0.05
 
 
-def read(path: Path, d: int | None = None) -> tuple[Any, Any]:
-    """X and y of a known set; ``d`` adds the empty columns that a file does not show at its end."""
+class Rows(NamedTuple):
+    """What a file holds, and whether its features were counted from 0."""
+
+    X: Any
+    y: Any
+    zero_based: bool
+
+
+Counting = bool | Literal["auto"]
+
+
+def read(path: Path, d: int | None = None, zero_based: Counting = "auto") -> Rows:
+    """The rows of a known set, with labels as ``labels`` has them."""
     try:
-        X, y = read_libsvm(path, d)
+        rows = read_libsvm(path, d, zero_based)
     except DatasetDamagedError as error:
         words = damaged(path, str(error.__cause__ or error))
         raise DatasetDamagedError(f"{words}: delete it, or replace it by a good copy") from error
-    return X, labels(y)
+    return rows._replace(y=labels(rows.y))
 
 
-def read_libsvm(path: Path, d: int | None = None) -> tuple[Any, Any]:
-    """X and y, as they are; features are counted from 0 if some index is."""
+def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto") -> Rows:
+    """The rows as they are; ``d`` adds the empty columns that a file does not show at its end.
+
+    ``zero_based``  whether the first feature has the index 0; "auto": if some index is 0
+    """
     with open(path, "rb") as raw, unpacked(raw, path) as file:
-        found = [_compact(parsed(block, number)) for number, block in blocks(file)]
+        first = int(zero_based is False)
+        found = [_compact(parsed(text, number, first=first)) for number, text in blocks(file)]
         if not sum(len(rows.y) for rows in found):
             raise ValueError("it has no rows")
     y, counts, indices, values = (np.concatenate(parts) for parts in zip(*found))
-    indices -= indices.dtype.type(indices.min(initial=1) > 0)
+    if zero_based == "auto":
+        zero_based = bool(indices.min(initial=1) == 0)
+    indices -= indices.dtype.type(not zero_based)
     shape = (len(y), max(int(indices.max(initial=-1)) + 1, d or 0))
     # 64-bit indices slow SciPy down, and some libraries refuse them.
     index = np.int32 if max(len(values), *shape) <= _LARGEST_INT32 else np.int64
     bounds = np.append(0, np.cumsum(counts)).astype(index)
-    return sp.csr_matrix((values, indices.astype(index, copy=False), bounds), shape=shape), y
+    X = sp.csr_matrix((values, indices.astype(index, copy=False), bounds), shape=shape)
+    return Rows(X, y, zero_based)
 
 
 def _compact(rows: Parsed) -> Parsed:

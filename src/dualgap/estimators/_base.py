@@ -113,7 +113,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
             fits = []
             for k in range(len(tasks)):
                 fits.append(run(k))
-                if fits[-1].solution.status is Status.INTERRUPTED:
+                last = fits[-1].solution
+                if last.status is Status.INTERRUPTED or (last.interrupted and k + 1 < len(tasks)):
                     stop.set()
         else:
             fits = in_threads(run, len(tasks), workers, stop)

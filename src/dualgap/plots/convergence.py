@@ -25,6 +25,7 @@ _Y = {
     "dual": "(best objective − bound) / P(0)",
 }
 
+_COUNTS = ("updates", "vector_operations")  # which can be millions
 _SCALES = ("linear", "log")
 
 
@@ -95,6 +96,10 @@ class ConvergenceDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         ax.set_yscale("log")
         ax.set_xscale(x_scale)
+        if x in _COUNTS and x_scale == "linear":
+            from matplotlib.ticker import EngFormatter
+
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))  # 200k: long numbers would touch
         self.lines_ = [self._draw(k, name, x, y) for k, name in enumerate(self.solutions)]
         ax.set_xlabel(X_AXES[x])
         ax.set_ylabel(_Y[y])

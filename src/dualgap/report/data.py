@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,25 +22,33 @@ def drawn(
     best: str,
     recordings: Mapping[str, Recording],
     targets: Any = None,
+    names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """All that the scripts of the page need; ``best``: the run to show first, ``targets``: y."""
+    """All that the scripts of the page need.
+
+    ``best``: the run to show first, ``targets``: y, ``names``: those of the features.
+    """
     return {
+        "named": names is not None,
         "first": list(runs).index(best),
         "best": {
             "primal": _number(min(s.certificate.primal for s in runs.values())),
             "dual": _number(max(s.certificate.dual for s in runs.values())),
         },
-        "runs": [_run(name, runs[name], recordings.get(name), targets) for name in runs],
+        "runs": [_run(name, runs[name], recordings.get(name), targets, names) for name in runs],
     }
 
 
-def _run(name: str, solution: Solution, recording: Recording | None, y: Any) -> dict[str, Any]:
+def _run(
+    name: str, solution: Solution, recording: Recording | None, y: Any, names: Any
+) -> dict[str, Any]:
     proof = solution.certificate
     history = solution.history
     rows = places(len(history), _ROWS)
     frames = [Frame.last(solution)] if recording is None else recording.until(solution)
     return {
         "name": name,
+        "intercept": proof.constant != 0.0,
         "target": _number(solution.target),
         "history": {
             **{column: _numbers(history[column][rows]) for column in COLUMNS},
@@ -54,7 +62,7 @@ def _run(name: str, solution: Solution, recording: Recording | None, y: Any) -> 
         },
         "worst": {
             "samples": _worst(proof.sample_parts, proof.gap, y),
-            "features": _worst(proof.feature_parts, proof.gap, None, proof.constant != 0.0),
+            "features": _worst(proof.feature_parts, proof.gap, None, proof.constant != 0.0, names),
         },
     }
 
@@ -90,13 +98,19 @@ def _ranks_of_chances(frames: list[Frame]) -> list[int]:
     return known[-1].ranks.tolist() if known else []
 
 
-def _worst(parts: Any, gap: float, y: Any, intercept: bool = False) -> list[dict[str, Any]]:
-    """Those that add most to the gap, with their places in the data; the last may be constant."""
+def _worst(
+    parts: Any, gap: float, y: Any, intercept: bool = False, names: Any = None
+) -> list[dict[str, Any]]:
+    """Those that add most to the gap, by place or name; the last may be constant."""
     parts = np.nan_to_num(np.asarray(parts, dtype=np.float64), posinf=np.inf)
     order = np.argsort(-parts, kind="stable")[:_WORST]
     return [
         {
-            "index": "intercept" if intercept and k == len(parts) - 1 else int(k),
+            "index": "intercept"
+            if intercept and k == len(parts) - 1
+            else int(k)
+            if names is None
+            else str(names[k]),
             "part": _number(parts[k]),
             "share": _number(parts[k] / gap) if 0.0 < gap < math.inf else None,
             "target": None if y is None else _rounded(y[k]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -28,6 +28,7 @@ def write(
     title: str | None = None,
     command: str | None = None,
     recordings: Mapping[str, Recording] | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> Path:
     """Write a page about runs on one problem, and return its path.
 
@@ -43,9 +44,11 @@ def write(
         The line that repeats the runs; by default lines of Python made from their settings.
     recordings : dict of Recording, by name of the run, optional
         How the sampling went (``solve(..., callback=Recording())``).
+    feature_names : list of str, optional
+        What to call features; otherwise these are counted from 0.
     """
     page = Path(path)
-    text = rendered(runs, problem, title, command, recordings)
+    text = rendered(runs, problem, title, command, recordings, feature_names)
     page.write_text(text, encoding="utf-8")
     return page
 
@@ -56,6 +59,7 @@ def rendered(
     title: str | None = None,
     command: str | None = None,
     recordings: Mapping[str, Recording] | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> str:
     """The page as text."""
     runs = _checked(runs)
@@ -63,6 +67,8 @@ def rendered(
     unknown = set(recordings) - set(runs)
     if unknown:
         raise ValueError(f"recordings has {sorted(unknown)[0]!r}, which is not the name of a run")
+    if feature_names is not None:
+        _check_names(runs, feature_names)
     name = min(runs, key=lambda each: _rank(runs[each]))
     best = runs[name]
     again = command or repeating(runs, problem)
@@ -88,7 +94,7 @@ def rendered(
             "again": escape(again or ""),
             "again_hidden": "" if again else "hidden",
             "again_note": escape(_note(again)),
-            "data": embedded(drawn(runs, name, recordings, targets)),
+            "data": embedded(drawn(runs, name, recordings, targets, feature_names)),
             "script": "\n".join(_file(script) for script in _SCRIPTS),
         },
     )
@@ -100,6 +106,15 @@ def _checked(runs: Any) -> dict[str, Solution]:
     if not runs:
         raise ValueError("runs is empty: pass at least one name and Solution")
     return {str(name): solution for name, solution in runs.items()}
+
+
+def _check_names(runs: Mapping[str, Solution], names: Sequence[str]) -> None:
+    for solution in runs.values():
+        count = len(solution.coef)
+        if count != len(names):
+            raise ValueError(
+                f"feature_names has {len(names)} names where there are {count} features"
+            )
 
 
 def _rank(solution: Solution) -> float:

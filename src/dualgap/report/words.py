@@ -143,9 +143,10 @@ def _counts(spread: Spread, total: float) -> bool:
 
 def _left(spread: Spread, noun: str) -> str:
     settled = spread.size - spread.above
+    make = "makes" if spread.holders == 1 else "make"
     return (
         f"Of {spread.size:,} {noun}, {settled:,} ({_percent(spread.resolved)}) are resolved; "
-        f"{spread.holders:,} make up 99 % of what the {noun} add to the gap, {spread.total:.1e}."
+        f"{spread.holders:,} {make} up 99 % of what the {noun} add to the gap, {spread.total:.1e}."
     )
 
 
