@@ -97,8 +97,14 @@ class Loop:
         self.pair = self.certificate = None
 
     def begin(self) -> None:
-        """The look at the start."""
-        self.pair, self.certificate = self._look()
+        """The look at the start; where the dual point is 0 the problem knows what it would say."""
+        at_rest = getattr(self.run, "at_rest", False)
+        if not at_rest or self.callback is not None:
+            self.pair, self.certificate = self._look()
+        if at_rest:
+            problem = self.problem
+            z = problem.decision(problem.features.origin)
+            self.primal, self.dual = problem.loss_value(z) + problem.origin_value, problem.least
         self._record()
 
     # --- looking ------------------------------------------------------------------------------

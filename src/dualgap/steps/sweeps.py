@@ -79,6 +79,7 @@ class SweepsRun(FullPassRun):
         super().__init__(problem)
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
+        self.at_rest = warm.dual is None
         self.kinked = problem.loss.gamma == 0.0
         self.asks_for_parts = not self.kinked
         self.few, self.quick = problem.n <= _FEW, True
