@@ -136,6 +136,13 @@ def _limit(bound: float, away: float, g: float, square: float) -> float:
 
 
 @kernel
+def keep_unresolved(look: Any, z: Any, a: Any, which: Any) -> None:
+    """Leave in ``which`` only samples whose dual variable is not optimal for z."""
+    for i in range(len(which)):
+        which[i] = which[i] and goal(look, i, a[i], z[i], 0.0) != a[i]
+
+
+@kernel
 def sample_residues(look: Any, z: Any, a: Any, out: Any) -> None:
     for i in range(len(z)):
         out[i] = abs(goal(look, i, a[i], z[i], 0.0) - a[i])

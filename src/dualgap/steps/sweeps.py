@@ -33,7 +33,7 @@ from dualgap.steps.epoch import epoch
 from dualgap.steps.face import ascend, has_faces
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.kernel_matrix import KernelRun, has_few_samples
-from dualgap.steps.looks import sample_residues
+from dualgap.steps.looks import keep_unresolved
 from dualgap.steps.start import Start
 from dualgap.steps.views import DualView
 
@@ -84,7 +84,8 @@ class SweepsRun(FullPassRun):
         self.asks_for_parts = not self.kinked
         self.few, self.quick = problem.n <= _FEW, True
         self.target, self.expected, self.trust = setting.target, 0.0, 1.0
-        self.weights: Any = self._movable()  # False or 0 for what is resolved
+        self.movable = self._movable()
+        self.weights: Any = self.movable.copy()  # False or 0 for what is resolved
         self.faces = Faces(self.view, setting.target) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
         self.swept, self.movers, self.dual = 0.0, 0, np.inf
@@ -120,7 +121,7 @@ class SweepsRun(FullPassRun):
                 sums.add(self.view.x, self.view.v)
         self.mean = sums.mean
         if not self.kinked:
-            self.weights = self._movable()  # until the next look
+            self.weights = self.movable.copy()  # until the next look
         return moved
 
     def _movable(self) -> Any:
@@ -197,17 +198,12 @@ class SweepsRun(FullPassRun):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
-            self.weights = self._movable()
-            look, x = self.view.look, self.view.x
-            for some in terms.few_at_once(self.size):
-                of_some = look._replace(y=look.y[some], c=look.c[some])
-                residues = np.empty(len(of_some.y))
-                sample_residues(of_some, pair.z[some], x[some], residues)
-                self.weights[some] &= residues > 0.0
+            self.weights = self.movable.copy()
+            keep_unresolved(self.view.look, pair.z, self.view.x, self.weights)
         else:
-            self.weights, movable = certificate.sample_parts, self._movable()
-            if not movable.all():
-                self.weights = np.where(movable, self.weights, 0.0)
+            self.weights = certificate.sample_parts
+            if not self.movable.all():
+                self.weights = np.where(self.movable, self.weights, 0.0)
         if self.faces:
             self.faces.judge(certificate.dual - self.dual, self.swept)
         self.dual = certificate.dual
@@ -216,7 +212,7 @@ class SweepsRun(FullPassRun):
         return False
 
     def shed(self) -> None:
-        self.weights, self.mean = self._movable(), None
+        self.weights, self.mean = self.movable.copy(), None
 
     def refresh(self) -> None:
         self.view.refresh()
