@@ -29,6 +29,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 DaskCrew = pytest.importorskip("dualgap.distributed.dask_crew").DaskCrew
+Futures = pytest.importorskip("dualgap.distributed.dask_futures").Futures
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
@@ -317,6 +318,34 @@ def test_who_is_late_is_named(client):
     with pytest.raises(RuntimeError, match="partitions 2 did not answer within round_seconds=2"):
         crew.ask(dawdled, 6.0)
     crew.close()
+
+
+def stopped(client, future):
+    """The process that holds a future, which does nothing from now on."""
+    [worker] = client.who_has([future])[future.key]
+    pid = client.run(os.getpid, workers=[worker])[worker]
+    os.kill(pid, signal.SIGSTOP)
+    return pid
+
+
+def test_nobody_waits_for_ever_for_a_worker_that_hangs(client):
+    """With a result that is there, and cannot be fetched."""
+    present(client, 2)
+    futures = Futures(client, 1.0)
+    result = futures.one(int, 0, sorted(client.nthreads())[0], "7")
+    assert futures.settle([result]) == []
+    pid = stopped(client, result)
+    try:
+        assert futures.gather([result]) is None
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert futures.gather([result]) == [7]
+
+
+def test_the_client_that_is_given_counts(client, monkeypatch):
+    """Dask's default may be another one, with an event loop of its own, or none."""
+    monkeypatch.setattr(distributed.client, "default_client", None)  # nobody may ask for it
+    assert solve(problem(), client, work=2, tol=0.1).converged
 
 
 def test_a_client_that_is_closed(client):
