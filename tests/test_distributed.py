@@ -87,6 +87,23 @@ def test_many_classes():
     assert again.dual >= solution.certificate.dual * (1.0 - 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("loss", "intercept", "cuts"), [("softmax", True, [-0.3, 0.3]), ("squared", "penalised", None)]
+)
+def test_problems_in_memory_are_cut(loss, intercept, cuts):
+    """With what they say of an intercept, of weights and of classes."""
+    X, y = sparse_data()
+    labels = y if cuts is None else np.array(["a", "b", "c"])[np.digitize(y, cuts)]
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
+    how = {"intercept": intercept, "intercept_scaling": 2.0}
+    one = dg.Problem(X, labels, loss, "l2", 0.05, sample_weight=weights, **how)
+    solution = solve(one, 2, partitions=3, work=2, tol=1e-4)
+    proves(one, solution, 1e-4)
+    parts = [(X[s], labels[s], weights[s]) for s in (slice(k * 80, k * 80 + 80) for k in range(3))]
+    apart = solve(Partitioned(parts, loss, "l2", 0.05, **how), 2, work=2, tol=1e-4)
+    np.testing.assert_allclose(solution.coef, apart.coef, atol=1e-9)
+
+
 def test_weights_equal_repetition():
     X, y = sparse_data(120)
     weights = np.arange(120) % 3.0
