@@ -195,6 +195,7 @@ def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:
             with deferred() as loop.interrupted:
                 status = loop.run_to_the_end()
         proof, w, duals = loop.proven()
+        loop.progress.show(loop.passes, proof.gap)
     if proof.gap <= loop.limits.target:
         status = Status.CONVERGED
     own, intercept = split(loop.frame, w)
