@@ -65,7 +65,8 @@ def solve(
         Local epochs of a round, or τ. "auto": as much as hides the time of an exchange, so that
         the result depends on the clock; ``work=solution.history.work`` repeats such a run.
     tol, max_epochs, max_seconds, callback, progress, warm_start
-        As for ``dualgap.solve``; an epoch is as many visits as there are samples.
+        As for ``dualgap.solve``; an epoch is as many visits as there are samples. To
+        ``max_epochs``, the local epochs of one round count as one.
     random_state : int
     checkpoint : path, optional
         A folder. If it has a checkpoint of this problem, the run goes on from there.
