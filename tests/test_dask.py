@@ -146,6 +146,8 @@ def test_dask_arrays(client):
         from_dask(lazy, y[:3])
     with pytest.raises(ValueError, match="must be a Dask array"):
         from_dask(dense, y)
+    with pytest.raises(ValueError, match="y is missing"):
+        from_dask(lazy, None)
 
 
 def test_dask_dataframes(client):
@@ -154,8 +156,18 @@ def test_dask_dataframes(client):
     frame["y"], frame["s"] = y, 1.0
     parts = from_dataframe(dd.from_pandas(frame, npartitions=3), "y", "s")
     same_as_in_memory(parts, X.toarray(), y, client)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    apart = from_dataframe(lazy.drop(columns=["y", "s"]), lazy["y"], lazy["s"])
+    same_as_in_memory(apart, X.toarray(), y, client)
     with pytest.raises(ValueError, match="no column 'z'"):
-        from_dataframe(dd.from_pandas(frame, npartitions=3), "z")
+        from_dataframe(lazy, "z")
+    with pytest.raises(ValueError, match="y is missing"):
+        from_dataframe(lazy, None)
+    with pytest.raises(ValueError, match="target has 2 partitions where the dataframe has 3"):
+        from_dataframe(lazy, dd.from_pandas(frame["y"], npartitions=2))
+    turned = dd.from_pandas(frame[::-1]["y"], npartitions=3, sort=False)
+    with pytest.raises(ValueError, match="partition 0: y has another index than the dataframe"):
+        solve(Partitioned(from_dataframe(lazy, turned)), 2)
 
 
 def test_partitions_of_a_dataframe_that_differ():
@@ -353,6 +365,8 @@ def test_a_client_that_is_closed(client):
     other.close()
     with pytest.raises(ValueError, match="client is closed"):
         solve(problem(), other)
+    with pytest.raises(ValueError, match=r"Client connects to a cluster"):
+        solve(problem(), client.cluster)
 
 
 def test_nobody_is_left():

@@ -407,6 +407,14 @@ def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
         assert looks[0].epoch >= int(told) - killed_driver.EVERY
 
 
+def test_local_epochs_of_a_round_count_once():
+    """Whoever lets rounds have more work, so that it hides the exchange, has as many rounds."""
+    for work in (1, 8):
+        few = solve(problem(), partitions=4, work=work, tol=1e-9, max_epochs=3)
+        assert few.history.iterations[-1] == 3
+        assert few.n_iter == 3 * work
+
+
 def test_limits_and_callbacks():
     one = problem()
     few = solve(one, partitions=4, work=1, tol=1e-9, max_epochs=3)
@@ -450,6 +458,27 @@ def with_nan(X, y):
 def test_a_bad_partition_is_named(change, words):
     with pytest.raises(ValueError, match=words):
         solve(Partitioned(spoilt(change), "smoothed-hinge"), work=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda y: np.arange(len(y)) % 2, "partition 2 has labels of the kind 'number' where"),
+        (lambda y: np.where(y == "b", None, y), "partition 2: y has missing labels"),
+        (lambda y: np.array([*y[:-1], 3], dtype=object), "partition 2: y must hold labels of one"),
+    ],
+)
+def test_labels_of_another_kind_are_refused(change, words):
+    """Beside text, numbers would become text, and their samples be of no class."""
+    X, y = sparse_data()
+    parts = blocks(X, np.where(y > 0.0, "a", "b").astype(object), 4)
+    parts[2] = (parts[2][0], change(parts[2][1]))
+    with pytest.raises(ValueError, match=words):
+        fit(dg.LinearSVC(), parts)
+    with pytest.raises(ValueError, match=words):
+        solve(Partitioned(parts, "softmax"))
+    with pytest.raises(ValueError, match="LinearSVC needs labels of at least two classes"):
+        fit(dg.LinearSVC(), [(X, np.full(len(y), "a"))])
 
 
 def test_one_class_in_one_partition_is_fine():
@@ -613,5 +642,9 @@ def test_what_estimators_cannot_do_in_parts():
         fit(dg.LassoCV(), parts)
     with pytest.raises(ValueError, match="must be one of dualgap"):
         fit(KMeans(), parts)
+    with pytest.raises(TypeError, match=r"option 'wrok' is unknown .did you mean 'work'"):
+        fit(dg.LinearSVC(), parts, wrok=3)
+    with pytest.raises(ValueError, match="which says what to fit to partitions, not list"):
+        solve(parts)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         fit(dg.LinearSVC(fit_intercept=False, max_iter=1, tol=1e-9), parts, work=1)

@@ -56,8 +56,8 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
         return problem
     if not isinstance(problem, Problem):
         raise ValueError(
-            f"problem must be a dualgap.Problem or a distributed.Partitioned, not "
-            f"{type(problem).__name__}"
+            "problem must be a dualgap.Problem, or distributed.Partitioned(partitions, loss, "
+            f"penalty, lam), which says what to fit to partitions, not {type(problem).__name__}"
         )
     return _cut(problem, 8 if partitions is None else partitions)
 
