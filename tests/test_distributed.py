@@ -262,7 +262,7 @@ def test_what_auto_has_decided_can_be_repeated():
 
 
 def test_auto_gives_rounds_more_work_until_it_hides_the_exchange():
-    pace = Pace("auto", first=1, most=8)
+    pace = Pace("auto", first=1, most=8, hidden=5.0)
     found = []
     for number in range(6):
         found.append(pace.of_round(number))

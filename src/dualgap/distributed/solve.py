@@ -118,7 +118,8 @@ def solved(
         making, sizes = _prepare(crew, parts)
         frame = frame_of(making.settled.model, making.shape)
         _refuse_misfit(chosen, frame)
-        pace = Pace(options.work, chosen.first_work(frame), chosen.most_work(frame))
+        limits_of_work = chosen.first_work(frame), chosen.most_work(frame)
+        pace = Pace(options.work, *limits_of_work, chosen.hidden)
         facts = _begun(crew, frame, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
