@@ -82,6 +82,7 @@ bench-out-of-core: $(READY)
 
 bench-cluster: $(READY)
 	$(BIN)/python -m benchmarks.cluster
+	$(BIN)/mpiexec -n 2 $(BIN)/python -m mpi4py -m benchmarks.cluster.mpi
 
 # The tables of docs/migrating.md for liblinear and celer.
 bench-migrating: $(BENCH)/.ready

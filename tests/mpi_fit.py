@@ -1,5 +1,13 @@
-"""What each process of an MPI job runs: a fit, of which every process writes the result."""
+"""What each process of an MPI job runs: a fit, of which every process writes the result.
 
+    mpi_fit.py FOLDER SCHEME WORK [EVERY [ROUND]]
+
+With checkpoints in the folder every so many rounds; the second process is killed in the middle of
+such a round.
+"""
+
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -18,6 +26,13 @@ def late(*args):
     """In the place of a round."""
     time.sleep(5.0)
     raise ValueError("this comes too late")
+
+
+def dying(*args):
+    """In the place of a round."""
+    if args[-1].number == int(sys.argv[5]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return advance(*args)
 
 
 def failing():
@@ -40,5 +55,11 @@ def failing():
 if scheme in ("bad", "late"):
     failing()
 else:
-    solution = solve(problem(), comm, scheme, partitions=5, work=work, tol=1e-3)
-    np.savez(folder / f"{comm.Get_rank()}.npz", coef=solution.coef, dual=solution.dual)
+    advance, looks, how = local.advance, [], {}
+    if len(sys.argv) > 4:
+        how = {"checkpoint": folder, "checkpoint_every": int(sys.argv[4]), "callback": looks.append}
+    if len(sys.argv) > 5 and comm.Get_rank() == 1:
+        local.advance = dying
+    solution = solve(problem(), comm, scheme, partitions=5, work=work, tol=1e-3, **how)
+    found = {"coef": solution.coef, "dual": solution.dual, "looks": len(looks)}
+    np.savez(folder / f"{comm.Get_rank()}.npz", **found)

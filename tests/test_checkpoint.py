@@ -508,11 +508,12 @@ def test_goes_on_after_a_kill(file, every, pause):
 @pytest.mark.cluster
 def test_goes_on_after_a_kill_at_twenty_moments(file):
     rng = random.Random(1)
-    in_time = 0
-    for trial in range(20):
-        every, pause = ((0, 0.0), (10, 0.002))[trial % 2]
+    trials = in_time = 0
+    while in_time < 20:  # those that were over before do not count
+        every, pause = ((0, 0.0), (10, 0.002))[trials % 2]
         in_time += check_kill(file, rng.uniform(0.0, 0.8), rng.uniform(0.0, 0.01), every, pause)
-    assert in_time >= 10
+        trials += 1
+        assert trials <= 60
 
 
 def test_ctrl_c_ends_the_round_and_writes_a_checkpoint(file):

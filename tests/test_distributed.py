@@ -87,6 +87,23 @@ def test_many_classes():
     assert again.dual >= solution.certificate.dual * (1.0 - 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("loss", "intercept", "cuts"), [("softmax", True, [-0.3, 0.3]), ("squared", "penalised", None)]
+)
+def test_problems_in_memory_are_cut(loss, intercept, cuts):
+    """With what they say of an intercept, of weights and of classes."""
+    X, y = sparse_data()
+    labels = y if cuts is None else np.array(["a", "b", "c"])[np.digitize(y, cuts)]
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
+    how = {"intercept": intercept, "intercept_scaling": 2.0}
+    one = dg.Problem(X, labels, loss, "l2", 0.05, sample_weight=weights, **how)
+    solution = solve(one, 2, partitions=3, work=2, tol=1e-4)
+    proves(one, solution, 1e-4)
+    parts = [(X[s], labels[s], weights[s]) for s in (slice(k * 80, k * 80 + 80) for k in range(3))]
+    apart = solve(Partitioned(parts, loss, "l2", 0.05, **how), 2, work=2, tol=1e-4)
+    np.testing.assert_allclose(solution.coef, apart.coef, atol=1e-9)
+
+
 def test_weights_equal_repetition():
     X, y = sparse_data(120)
     weights = np.arange(120) % 3.0
@@ -245,7 +262,7 @@ def test_what_auto_has_decided_can_be_repeated():
 
 
 def test_auto_gives_rounds_more_work_until_it_hides_the_exchange():
-    pace = Pace("auto", first=1, most=8)
+    pace = Pace("auto", first=1, most=8, hidden=5.0)
     found = []
     for number in range(6):
         found.append(pace.of_round(number))
@@ -390,6 +407,14 @@ def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
         assert looks[0].epoch >= int(told) - killed_driver.EVERY
 
 
+def test_local_epochs_of_a_round_count_once():
+    """Whoever lets rounds have more work, so that it hides the exchange, has as many rounds."""
+    for work in (1, 8):
+        few = solve(problem(), partitions=4, work=work, tol=1e-9, max_epochs=3)
+        assert few.history.iterations[-1] == 3
+        assert few.n_iter == 3 * work
+
+
 def test_limits_and_callbacks():
     one = problem()
     few = solve(one, partitions=4, work=1, tol=1e-9, max_epochs=3)
@@ -433,6 +458,27 @@ def with_nan(X, y):
 def test_a_bad_partition_is_named(change, words):
     with pytest.raises(ValueError, match=words):
         solve(Partitioned(spoilt(change), "smoothed-hinge"), work=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda y: np.arange(len(y)) % 2, "partition 2 has labels of the kind 'number' where"),
+        (lambda y: np.where(y == "b", None, y), "partition 2: y has missing labels"),
+        (lambda y: np.array([*y[:-1], 3], dtype=object), "partition 2: y must hold labels of one"),
+    ],
+)
+def test_labels_of_another_kind_are_refused(change, words):
+    """Beside text, numbers would become text, and their samples be of no class."""
+    X, y = sparse_data()
+    parts = blocks(X, np.where(y > 0.0, "a", "b").astype(object), 4)
+    parts[2] = (parts[2][0], change(parts[2][1]))
+    with pytest.raises(ValueError, match=words):
+        fit(dg.LinearSVC(), parts)
+    with pytest.raises(ValueError, match=words):
+        solve(Partitioned(parts, "softmax"))
+    with pytest.raises(ValueError, match="LinearSVC needs labels of at least two classes"):
+        fit(dg.LinearSVC(), [(X, np.full(len(y), "a"))])
 
 
 def test_one_class_in_one_partition_is_fine():
@@ -596,5 +642,9 @@ def test_what_estimators_cannot_do_in_parts():
         fit(dg.LassoCV(), parts)
     with pytest.raises(ValueError, match="must be one of dualgap"):
         fit(KMeans(), parts)
+    with pytest.raises(TypeError, match=r"option 'wrok' is unknown .did you mean 'work'"):
+        fit(dg.LinearSVC(), parts, wrok=3)
+    with pytest.raises(ValueError, match="which says what to fit to partitions, not list"):
+        solve(parts)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         fit(dg.LinearSVC(fit_intercept=False, max_iter=1, tol=1e-9), parts, work=1)

@@ -20,16 +20,21 @@ if not MPIEXEC.exists():
     pytest.skip("no mpiexec in this environment", allow_module_level=True)
 
 
-def job(processes, *args):
-    """Run the fit in so many processes."""
+def started(processes, *args):
+    """Run the fit in so many processes, until the job ends."""
     script = Path(__file__).parent / "mpi_fit.py"
-    done = subprocess.run(
+    return subprocess.run(
         [MPIEXEC, "-n", str(processes), sys.executable, script, *map(str, args)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
+
+
+def job(processes, *args):
+    """The same, which must go well."""
+    done = started(processes, *args)
     assert done.returncode == 0, done.stderr
 
 
@@ -77,3 +82,16 @@ def test_who_is_late_is_named(tmp_path):
     assert re.match(f"RuntimeError: {words}", (tmp_path / "0.txt").read_text())
     for rank in (1, 2):
         assert re.search(words, (tmp_path / f"{rank}.txt").read_text())
+
+
+@pytest.mark.cluster
+def test_another_job_goes_on_where_one_has_lost_a_process(tmp_path):
+    """Whatever its size; the first one ends as soon as a process is killed."""
+    here = solve(problem(), 1, partitions=5, work=1, tol=1e-3)
+    rounds = int(here.history.iterations[-1])
+    assert started(3, tmp_path, "cocoa+", 1, 3, rounds // 2).returncode != 0
+    assert not (tmp_path / "0.npz").exists()
+    job(2, tmp_path, "cocoa+", 1, 3)
+    found = np.load(tmp_path / "0.npz")
+    assert np.array_equal(found["dual"], here.dual)
+    assert found["looks"] <= rounds - rounds // 2 + 3  # it repeats no more than one interval

@@ -50,9 +50,9 @@ def counted(one: Problem, scheme: str, c: int, work: int) -> Any:
 
 def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[float, float]:
     """The median seconds of a round, and of its busiest process; without the first rounds."""
-    visits = work / (one.n / c) if scheme != "cocoa+" else work
+    epochs = work / (one.n / c) if scheme != "cocoa+" else 1.0  # of a round, as limits count them
     history = distributed_solve(
-        one, client, scheme, partitions=c, work=work, tol=0.0, max_epochs=TIMED * visits
+        one, client, scheme, partitions=c, work=work, tol=0.0, max_epochs=TIMED * epochs
     ).history
     late = slice(4, None)
     return float(np.median(history.round_seconds[late])), float(

@@ -61,12 +61,18 @@ def _class_indices(y: Any, name: str, n: int) -> tuple[Floats, Any]:
         labels = finite_vector(labels, "y", n).astype(labels.dtype)
     if labels.shape != (n,):
         raise ValueError(f"y must hold one label for each of the {n} samples")
+    classes, indices = distinct(labels)
+    if len(classes) == 1:
+        raise ValueError(f"y has one class only ({classes[0]}); {name} needs at least two")
+    return indices.reshape(n).astype(np.float64), classes
+
+
+def distinct(labels: Any) -> tuple[Any, Any]:
+    """The labels that occur, sorted, and which of them each sample has."""
     if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
         raise ValueError("y has missing labels: remove or fill them in")
     try:
         classes, indices = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y must hold labels of one kind: {error}") from None
-    if len(classes) == 1:
-        raise ValueError(f"y has one class only ({classes[0]}); {name} needs at least two")
-    return indices.reshape(n).astype(np.float64), classes
+    return classes, indices

@@ -23,8 +23,8 @@ from dualgap.steps.base import vector
 
 _FILE = "run.checkpoint"
 _NUMBERS = (
-    "number", "visits", "operations", "unseen", "moved", "idle", "doubts", "doubtful", "primal",
-    "dual", "looks", "looked",
+    "number", "visits", "spent", "operations", "unseen", "moved", "idle", "doubts", "doubtful",
+    "primal", "dual", "looks", "looked",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._validate import Floats
-from dualgap.distributed.crew import Crew, LostError
+from dualgap.distributed.crew import Crew, LostError, naming
 from dualgap.distributed.dask_futures import LOOK, Futures, Order
 from dualgap.distributed.local import Task, alone
 from dualgap.distributed.placing import placed
@@ -129,7 +129,9 @@ class DaskCrew(Crew):
             parts = [client.compute(part) if is_delayed(part) else part for part in source.parts]
             held = self._at_home(source.read, k, *parts)
         elif source.read is raw_of:  # it is here, and nowhere else
-            held = self._futures.data(source.load())[0]
+            with naming(k):
+                raw = source.load()
+            held = self._futures.data(raw)[0]
         else:
             held = self._at_home(source.read, k, *source.parts)
         for order in self._orders:

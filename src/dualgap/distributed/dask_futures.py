@@ -6,10 +6,11 @@ import asyncio
 import concurrent.futures
 import time
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import cloudpickle
-from distributed import KilledWorker, wait
+from distributed import KilledWorker
 
 from dualgap.distributed.crew import about
 
@@ -17,7 +18,8 @@ _SHORT = 10_000  # bytes
 LOOK = 0.5  # seconds between two looks at the cluster while waiting
 _CANCELLED = (concurrent.futures.CancelledError, asyncio.CancelledError)
 _LATE = (TimeoutError, asyncio.TimeoutError)
-_OPEN = ("running", "connecting")
+_OPEN = ("running", "connecting")  # of clients
+_AWAITED = ("pending", "lost")  # of futures
 
 
 class Order:
@@ -68,11 +70,10 @@ class Futures:
         while True:
             self._refuse_closed()
             try:
-                return list(self.client.scatter(list(many), hash=False))
+                return list(self._within_limit(self.client.scatter, list(many), hash=False))
             except (OSError, KeyError, *_LATE) as error:  # a worker has gone meanwhile
-                workers = self.workers()
                 if time.monotonic() > deadline:
-                    raise (error if workers else self._nobody()) from error
+                    raise (self._busy() if self.workers() else self._nobody()) from error
                 time.sleep(LOOK)
 
     # --- waiting ----------------------------------------------------------------------------------
@@ -80,15 +81,13 @@ class Futures:
     def settle(self, futures: list[Any]) -> list[int]:
         """Wait until each future is there, or lost: returns the partitions of those."""
         deadline = time.monotonic() + self.limit
-        left = futures
-        while left:
-            try:
-                wait(left, timeout=LOOK)  # type: ignore[no-untyped-call]
-            except _LATE + _CANCELLED:
-                workers = self.workers()
-                if time.monotonic() > deadline:
-                    raise self._late(futures, workers) from None
-            left = [future for future in left if future.status in ("pending", "lost")]
+        while left := [future for future in futures if future.status in _AWAITED]:
+            if time.monotonic() > deadline:
+                raise self._late(futures)
+            # By its own client: ``distributed.wait`` would ask the one that was started last.
+            with suppress(*_LATE, *_CANCELLED):
+                left[0].exception(timeout=LOOK)
+            self._refuse_closed()
         for k, future in enumerate(futures):
             if future.status == "error":
                 error = future.exception()
@@ -99,10 +98,18 @@ class Futures:
     def gather(self, futures: list[Any]) -> list[Any] | None:
         """The results; None if some were lost on their way."""
         try:
-            return list(self.client.gather(futures))
+            return list(self._within_limit(self.client.gather, futures))
         except (*_CANCELLED, *_LATE, KilledWorker, OSError):
             self._refuse_closed()
             return None
+
+    def _within_limit(self, call: Any, *args: Any, **options: Any) -> Any:
+        """The client itself would wait for ever for a worker that hangs."""
+
+        async def asked() -> Any:
+            return await call(*args, asynchronous=True, **options)
+
+        return self.client.sync(asked, callback_timeout=self.limit)
 
     def workers(self) -> Any:
         """Who is there; empty or None if nobody is."""
@@ -130,10 +137,10 @@ class Futures:
                 "the run goes on from its last checkpoint, with a new client"
             )
 
-    def _late(self, futures: list[Any], workers: Any) -> Exception:
-        if not workers:
+    def _late(self, futures: list[Any]) -> Exception:
+        if not self.workers():
             return self._nobody()
-        late = [k for k, future in enumerate(futures) if future.status in ("pending", "lost")]
+        late = [k for k, future in enumerate(futures) if future.status in _AWAITED]
         return RuntimeError(
             f"partitions {', '.join(map(str, late))} did not answer within round_seconds="
             f"{self.limit:g}: raise it, or give a round less work"
@@ -143,4 +150,10 @@ class Futures:
         return RuntimeError(
             f"no worker is left, and none has come within round_seconds={self.limit:g}; with "
             "checkpoint=FOLDER the run can be resumed"
+        )
+
+    def _busy(self) -> Exception:
+        return RuntimeError(
+            f"no worker has taken data within round_seconds={self.limit:g}: they may hang, or need "
+            "more memory than they have"
         )

@@ -30,13 +30,13 @@ def _crew(client: Any, sources: Sources, round_seconds: float) -> Crew:
         return ThreadCrew(sources)
     if isinstance(client, int):
         return ThreadCrew(sources, whole(client, "client", 1))
-    if _is_of(client, "distributed"):
+    if _is_of(client, "distributed") and hasattr(client, "submit"):  # a cluster has not
         from dualgap.distributed.dask_crew import DaskCrew
 
         return DaskCrew(client, sources, round_seconds)
     raise ValueError(
         "client must be None, a number of threads, a dask.distributed.Client or an MPI "
-        f"communicator, not {client!r}"
+        f"communicator, not {client!r}: dask.distributed.Client connects to a cluster or an address"
     )
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap._validate import Floats, unknown
 from dualgap.distributed.block import Block, Model, check_model
 from dualgap.distributed.partitioned import Partitioned
 from dualgap.distributed.readers import from_dask, from_dataframe
 from dualgap.distributed.solve import Options, solved
 from dualgap.distributed.sources import Sources, listed
-from dualgap.distributed.survey import ByClass, Settled, Survey, all_labels, label_sums
+from dualgap.distributed.survey import ByClass, Settled, Survey, label_sums, union
 from dualgap.radius import radius
 from dualgap.solution import Solution
 
@@ -41,10 +41,13 @@ class _Estimated(Partitioned):
         self.model = check_model(Model(loss, "l2", 1.0))
 
     def settled(self, surveys: list[Survey]) -> Settled:
+        from dualgap.estimators._classes import refuse_one_class
+
         model, labels, by_class = self.estimator, None, None
         total = float(sum(each.weight for each in surveys))
         if self.classifies:
-            self.classes = labels = all_labels(surveys, self.model.loss)
+            self.classes = labels = union(surveys)
+            refuse_one_class(labels, model)
             model._joint = joint = model._is_joint(len(labels))
             if len(labels) > 2 and not joint:
                 if self.positive is None:
@@ -89,7 +92,7 @@ def fit(
     estimator : LinearSVC, LogisticRegression, Ridge, ...
         Its tol, max_iter, random_state and callback count; its method does not.
     X : Dask array, Dask dataframe, list of partitions, or what ``from_libsvm`` returns
-    y, sample_weight : Dask or other arrays; for a dataframe the names of columns
+    y, sample_weight : Dask or other arrays; for a dataframe the names of columns, or Dask series
         Partitions have theirs with them.
     client, scheme, options
         As for ``solve``; with a problem for each class, ``checkpoint`` gets a folder for each.
@@ -101,6 +104,9 @@ def fit(
         penalty, and ``support_certified_`` says nothing: that would take more passes over the data.
     """
     _refuse_other(estimator)
+    for name in options:
+        if name not in Options._fields:
+            raise TypeError(unknown("option", name, Options._fields))
     sources = _sources(X, y, sample_weight)
     try:
         parts = _Estimated(estimator, sources)

@@ -58,6 +58,7 @@ class Loop(Standing):
         self.history = RoundHistory()
         self.progress: Any = None
         self.number, self.visits, self.operations = 0, 0.0, 0.0
+        self.spent = 0.0  # visits, of which those of one round count as one epoch at most
         self.unseen, self.moved, self.idle = np.inf, 0, 0  # samples since the last look
         self.doubts, self.doubtful = 0, np.inf
         self.primal, self.dual = np.inf, whole.least
@@ -120,7 +121,7 @@ class Loop(Standing):
                 return Status.STALLED
         if self.interrupted():
             return Status.INTERRUPTED
-        if self.epochs >= self.limits.max_epochs:
+        if self.spent >= self.limits.max_epochs * self.frame.shape.n:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
 
@@ -220,6 +221,7 @@ class Loop(Standing):
         visits = sum(answer.visits for answer in answers)
         moved = sum(answer.moved for answer in answers)
         self.visits += visits
+        self.spent += min(visits, self.frame.shape.n)
         self.unseen += visits
         self.moved += moved
         self.operations += visits + moved

@@ -15,15 +15,17 @@ import numpy as np
 from dualgap._validate import whole
 from dualgap.distributed.local import Answer
 
-HIDDEN = 5.0  # local work for each second of an exchange
 _ROOM = 4.0  # how much more than that may be before a round gets less
 
 
 class Pace:
-    """The work of each round; its unit is that of the scheme."""
+    """The work of each round; its unit is that of the scheme.
 
-    def __init__(self, work: Any, first: int, most: int) -> None:
-        self.most = most
+    ``hidden``: how many seconds of it there should be for each second of an exchange.
+    """
+
+    def __init__(self, work: Any, first: int, most: int, hidden: float) -> None:
+        self.most, self.hidden = most, hidden
         self.auto = isinstance(work, str) and work == "auto"
         self.plan: list[int] = []
         if self.auto:
@@ -49,7 +51,7 @@ class Pace:
         if not self._warm:  # the first round loads kernels
             self._warm = True
             return
-        wanted = HIDDEN * max(seconds - busy, 0.0)
+        wanted = self.hidden * max(seconds - busy, 0.0)
         if busy < wanted:
             self.now = min(2 * self.now, self.most)
         elif busy > 2.0 * _ROOM * wanted and self.now > 1:

@@ -56,19 +56,20 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
         return problem
     if not isinstance(problem, Problem):
         raise ValueError(
-            f"problem must be a dualgap.Problem or a distributed.Partitioned, not "
-            f"{type(problem).__name__}"
+            "problem must be a dualgap.Problem, or distributed.Partitioned(partitions, loss, "
+            f"penalty, lam), which says what to fit to partitions, not {type(problem).__name__}"
         )
     return _cut(problem, 8 if partitions is None else partitions)
 
 
 def _cut(problem: Problem, count: int) -> Partitioned:
-    if problem.has_intercept or problem.width > 1:
-        # Its penalty has grown a coefficient for the intercept, or one for each class.
-        raise ValueError(
-            "a Problem with an intercept or with many classes cannot be cut: give its data as "
-            "distributed.Partitioned([(X, y), ...], loss, penalty, lam, intercept)"
-        )
-    y = problem.y if problem.classes is None else problem.classes[(problem.y > 0.0).astype(int)]
+    y = problem.y
+    if problem.classes is not None:
+        places = y > 0.0 if problem.loss.targets == "binary" else y
+        y = problem.classes[places.astype(int)]
     sources = split(problem.X, y, problem.c, count)
-    return Partitioned(sources, problem.loss, problem.penalty, problem.lam)
+    # Its own penalty has a coefficient for the intercept, or one for each class.
+    grown = problem.has_intercept or problem.width > 1
+    penalty = problem.feature_penalty if grown else problem.penalty
+    scaling = problem.constant if problem.has_intercept else 1.0
+    return Partitioned(sources, problem.loss, penalty, problem.lam, problem.intercept, scaling)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ def from_dask(X: Any, y: Any, sample_weight: Any = None) -> Sources:
     """
     if not hasattr(X, "chunks") or X.ndim != 2:
         raise ValueError(f"X must be a Dask array of two dimensions, not {type(X).__name__}")
+    if y is None:
+        raise ValueError("y is missing: a Dask array cut as X is, or an array")
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     rows = X.to_delayed().ravel()
@@ -56,32 +59,65 @@ def _like(vector: Any, X: Any, name: str) -> list[Any]:
 
 
 def from_dataframe(frame: Any, target: Any, sample_weight: Any = None) -> Sources:
-    """The partitions of a Dask dataframe; ``target`` and ``sample_weight`` name columns of it."""
+    """The partitions of a Dask dataframe.
+
+    ``target`` and ``sample_weight`` name columns of it, or are Dask series with the same index.
+    """
     if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
         raise ValueError(f"frame must be a Dask dataframe, not {type(frame).__name__}")
-    for name in (target, sample_weight):
-        if name is not None and name not in frame.columns:
-            raise ValueError(f"the dataframe has no column {name!r}")
-    names = [name for name in frame.columns if name not in (target, sample_weight)]
-    told = (tuple(names), target, sample_weight)
-    sources = Sources(Source(_of_frame, (part, *told)) for part in frame.to_delayed())
+    others = [_column(frame, target, "target"), _column(frame, sample_weight, "sample_weight")]
+    own = [each for each in (target, sample_weight) if not hasattr(each, "to_delayed")]
+    names = [name for name in frame.columns if name not in own]
+    parts = zip(frame.to_delayed(), *others)
+    sources = Sources(Source(_of_frame, (*part, tuple(names))) for part in parts)
     sources.names = names
     return sources
 
 
-def _of_frame(frame: Any, names: tuple[Any, ...], target: Any, weight: Any) -> Raw:
+def _column(frame: Any, given: Any, what: str) -> list[Any]:
+    """For each partition the name of a column, or the part of a series."""
+    count = frame.npartitions
+    if hasattr(given, "to_delayed"):
+        if given.npartitions != count:
+            raise ValueError(
+                f"{what} has {given.npartitions} partitions where the dataframe has {count}"
+            )
+        return list(given.to_delayed())
+    if what == "target" and given is None:
+        raise ValueError("y is missing: the name of a column of the dataframe, or a Dask series")
+    if given is not None and not (isinstance(given, Hashable) and given in frame.columns):
+        raise ValueError(f"the dataframe has no column {given!r}")
+    return [given] * count
+
+
+def _of_frame(frame: Any, target: Any, weight: Any, names: tuple[Any, ...]) -> Raw:
     """Columns by their names: those of one partition may be in another order."""
-    lacking = [name for name in (*names, target, weight) if name not in (None, *frame.columns)]
-    if lacking:
-        raise ValueError(f"it has no column {lacking[0]!r}, which the dataframe should have")
+    y, weights = _values(frame, target, "y"), _values(frame, weight, "sample_weight")
     X = np.empty((len(frame), len(names)))
     for j, name in enumerate(names):
+        column = _of_name(frame, name)
         try:
-            X[:, j] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            X[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {name!r} must hold numbers: {error}") from None
-    weights = None if weight is None else frame[weight].to_numpy()
-    return raw_of(X, frame[target].to_numpy(), weights)
+    return raw_of(X, y, weights)
+
+
+def _of_name(frame: Any, name: Any) -> Any:
+    if name not in frame.columns:
+        raise ValueError(f"it has no column {name!r}, which the dataframe should have")
+    return frame[name]
+
+
+def _values(frame: Any, given: Any, what: str) -> Any:
+    """Of a column, or of a series that belongs to the same rows."""
+    if given is None:
+        return None
+    if not hasattr(given, "index") or isinstance(given, (str, tuple)):
+        return _of_name(frame, given).to_numpy()
+    if not given.index.equals(frame.index):
+        raise ValueError(f"{what} has another index than the dataframe")
+    return given.to_numpy()
 
 
 def from_libsvm(

@@ -15,7 +15,7 @@ A scheme here is a function for partitions, which makes steps, and what the driv
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -156,6 +156,8 @@ class Mean:
 class Scheme:
     """Local epochs, and coefficients ∇g*(u)."""
 
+    # Work for each second of an exchange: more local epochs hardly save rounds.
+    hidden: ClassVar[float] = 1.0
     name: str = "cocoa+"
     steps: Any = local_epochs
     mean: Mean | None = None
@@ -209,6 +211,7 @@ class Scheme:
 class Batches(Scheme):
     """τ samples of each partition."""
 
+    hidden: ClassVar[float] = 5.0  # a larger τ does save rounds
     name: str = "disdca"
     steps: Any = local_batch
 

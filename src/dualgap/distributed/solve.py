@@ -65,7 +65,8 @@ def solve(
         Local epochs of a round, or τ. "auto": as much as hides the time of an exchange, so that
         the result depends on the clock; ``work=solution.history.work`` repeats such a run.
     tol, max_epochs, max_seconds, callback, progress, warm_start
-        As for ``dualgap.solve``; an epoch is as many visits as there are samples.
+        As for ``dualgap.solve``; an epoch is as many visits as there are samples. To
+        ``max_epochs``, the local epochs of one round count as one.
     random_state : int
     checkpoint : path, optional
         A folder. If it has a checkpoint of this problem, the run goes on from there.
@@ -117,7 +118,8 @@ def solved(
         making, sizes = _prepare(crew, parts)
         frame = frame_of(making.settled.model, making.shape)
         _refuse_misfit(chosen, frame)
-        pace = Pace(options.work, chosen.first_work(frame), chosen.most_work(frame))
+        limits_of_work = chosen.first_work(frame), chosen.most_work(frame)
+        pace = Pace(options.work, *limits_of_work, chosen.hidden)
         facts = _begun(crew, frame, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
@@ -195,6 +197,7 @@ def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:
             with deferred() as loop.interrupted:
                 status = loop.run_to_the_end()
         proof, w, duals = loop.proven()
+        loop.progress.show(loop.passes, proof.gap)
     if proof.gap <= loop.limits.target:
         status = Status.CONVERGED
     own, intercept = split(loop.frame, w)

@@ -7,6 +7,7 @@ together with the number of the partition.
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from dualgap._validate import Floats, finite_vector
 from dualgap.distributed.block import Block, Model, Raw, Shape
 from dualgap.distributed.sources import Sources
 from dualgap.linalg import storage
-from dualgap.targets import check_targets
+from dualgap.targets import check_targets, distinct
 
 _FEW = 3  # labels that are enough to see that there are more than two
 
@@ -55,7 +56,7 @@ def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
     y = np.asarray(y)
     if loss.targets == "binary" or y.dtype.kind in "biuf":
         y = finite_vector(y, "y", n).astype(y.dtype)
-    found, places = np.unique(y, return_inverse=True)
+    found, places = distinct(y)
     sums = np.bincount(places, weights, len(found)).astype(np.float64)
     most = _FEW if loss.targets == "binary" else len(found)
     return found[:most], sums[:most]
@@ -109,8 +110,26 @@ def all_labels(surveys: list[Survey], loss: Any) -> Any:
     """Those of all partitions; None if targets are numbers."""
     if loss.targets not in ("binary", "classes"):
         return None
-    every = np.unique(np.concatenate([each.labels for each in surveys]))
+    every = union(surveys)
     return check_targets(every, loss, len(every))[1]
+
+
+def union(surveys: list[Survey]) -> Any:
+    """All labels, if they are of one kind: beside text, numbers would become text as well."""
+    kinds = [_kind(each.labels[0]) for each in surveys]
+    for k, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise ValueError(
+                f"partition {k} has labels of the kind {kind!r} where partition 0 has "
+                f"{kinds[0]!r}: all need labels of one kind"
+            )
+    return np.unique(np.concatenate([each.labels for each in surveys]))
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, (numbers.Number, np.bool_)):
+        return "number"
+    return "text" if isinstance(label, str) else type(label).__name__
 
 
 def label_sums(surveys: list[Survey], labels: Any) -> Floats:
