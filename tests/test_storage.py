@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.linalg import storage
+from dualgap.linalg import products, storage
 from dualgap.linalg.sparse import Ones, Sparse
 
 
@@ -167,3 +167,18 @@ def test_a_part_is_seen_as_the_whole_is():
     part = whole.on_samples(np.arange(20))
     assert (part.X.data == 1.0).all()
     assert type(part.stored_rows) is type(part.rows) is Sparse
+
+
+@pytest.mark.parametrize("entries", ["any", "ones"])
+def test_products_with_rows_of_all_lengths(entries):
+    rng = np.random.default_rng(3)
+    lengths = np.concatenate([[1500, 1024, 0], rng.poisson(6.0, 800), [0, 1100, 3]])
+    indices = [np.sort(rng.choice(2000, length, replace=False)) for length in lengths]
+    values = rng.standard_normal(lengths.sum()) if entries == "any" else np.ones(lengths.sum())
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    X = sp.csr_array((values, np.concatenate(indices), bounds), shape=(len(lengths), 2000))
+    matrix, w, found = storage.rows(X), rng.standard_normal(2000), np.empty(len(lengths))
+    assert products._is_ragged(matrix)
+    products.gather(matrix, w, found)
+    np.testing.assert_allclose(found, X @ w, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(products.measure(matrix), X.power(2).sum(axis=1))

@@ -15,9 +15,12 @@ from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
 from dualgap.linalg.parts import across, along, part
+from dualgap.linalg.sparse import Ones, Sparse
 
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
 BLOCK = 1024
+_AT_ONCE = 8
+_SHORT, _GLANCE = 24, 513  # entries of a coordinate, on average, and coordinates that are looked at
 
 
 def norm(x: Any) -> float:
@@ -31,7 +34,9 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
         out[:] = 0.0
         return
     width = len(vector) // matrix.shape[1]
-    action, more = (gather_scalars, ()) if width == 1 else (_gather_blocks, (width,))
+    action, more = (_gather_blocks, (width,)) if width > 1 else (gather_scalars, ())
+    if width == 1 and _is_ragged(matrix):
+        action = _gather_ragged
     calls = [(part(matrix, s), vector, _lines(out, s, width), *more) for s in along(matrix)]
     _threads.together(action, calls)
 
@@ -68,6 +73,42 @@ def gather_scalars(matrix: Any, vector: Any, out: Any) -> None:
             total += block
             start += BLOCK
         block = 0.0
+        for t in range(start, stop):
+            block += entry(matrix, i, t) * vector[place(matrix, i, t)]
+        out[i] = total + block
+
+
+def _is_ragged(matrix: Any) -> bool:
+    """Whether coordinates are short and of lengths that no processor can predict."""
+    if not isinstance(matrix, Sparse) or len(matrix.indices) > _SHORT * matrix.shape[0]:
+        return False
+    lengths = np.diff(matrix.indptr[:_GLANCE])
+    return bool(np.count_nonzero(np.diff(lengths)) > 0.5 * len(lengths))
+
+
+@kernel
+def _gather_ragged(matrix: Any, vector: Any, out: Any) -> None:
+    """The same for coordinates that are short and of many lengths.
+
+    A loop that ends where nobody expects it costs as much as ten entries. So entries are taken by
+    eight, and what lies beyond the end, which belongs to the next coordinate, counts for nothing.
+    """
+    readable = len(matrix.indices) - _AT_ONCE
+    for i in range(len(out)):
+        total = 0.0
+        start, stop = span(matrix, i)
+        while stop - start > BLOCK:
+            block = 0.0
+            for t in range(start, start + BLOCK):
+                block += entry(matrix, i, t) * vector[place(matrix, i, t)]
+            total += block
+            start += BLOCK
+        block = 0.0
+        while start < stop and start <= readable:
+            for r in range(_AT_ONCE):
+                term = entry(matrix, i, start + r) * vector[place(matrix, i, start + r)]
+                block += term if start + r < stop else 0.0
+            start += _AT_ONCE
         for t in range(start, stop):
             block += entry(matrix, i, t) * vector[place(matrix, i, t)]
         out[i] = total + block
@@ -144,6 +185,8 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
 
 def measure(matrix: Any) -> Floats:
     """The squared norms of coordinates."""
+    if isinstance(matrix, Ones):
+        return np.diff(matrix.indptr).astype(np.float64)
     own = np.empty(matrix.shape[0])
     _threads.together(_measure, [(part(matrix, s), own[s]) for s in along(matrix)])
     return own

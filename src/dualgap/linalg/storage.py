@@ -16,7 +16,7 @@ from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Ones, Sparse
 
-_PART = 1 << 14  # entries that are compared at a time
+_PART = 1 << 16  # entries that are compared at a time
 
 Stored = Dense | Sparse
 Matrix = Stored | Bordered | Extended
