@@ -186,7 +186,7 @@ def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
 def measure(matrix: Any) -> Floats:
     """The squared norms of coordinates."""
     if isinstance(matrix, Ones):
-        return np.diff(matrix.indptr).astype(np.float64)
+        return np.asarray(np.diff(matrix.indptr), dtype=np.float64)
     own = np.empty(matrix.shape[0])
     _threads.together(_measure, [(part(matrix, s), own[s]) for s in along(matrix)])
     return own

@@ -18,6 +18,7 @@ which several steps are made before all samples are asked again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,20 +82,27 @@ class NewtonRun(FullPassRun):
         assert shape is not None  # others were refused
         self.target = setting.target
         self.negligible = max(_NEGLIGIBLE * setting.target, EPS * problem.scale)
-        w = np.clip(origin(problem) if warm.coef is None else warm.coef, shape.low, shape.high)
+        begin = origin(problem) if warm.coef is None else warm.coef
+        self.begin, self.shape = np.clip(begin, shape.low, shape.high), shape
         a = dual_start(problem, warm.dual)
         self.samples = (
             Samples(problem, a, _spread(problem)) if problem.width == 1 else Blocks(problem)
         )
-        self.at = Descent(problem, self.samples, shape, w)
         self.steps, self.reach = 0, np.inf
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
         self.unsampled = warm.coef is None and problem.width == 1
+        # There is no need to ask all samples before some of them have been asked.
+        self.at_rest = self.unsampled and self._sample_size() > 0 and not len(problem.free_places)
         # Whether there can be samples, and not a few, whose slopes are settled.
         scalars = problem.width == 1 and problem.n >= _LEAST
         self.settles = scalars and (
             not problem.loss.differentiable or hasattr(problem.loss, "face")
         )
+
+    @cached_property
+    def at(self) -> Descent:
+        """Where the run is, once somebody wants to know."""
+        return Descent(self.problem, self.samples, self.shape, self.begin)
 
     def refresh(self) -> None:
         """Wipe out the rounding errors of updates."""
@@ -136,11 +144,10 @@ class NewtonRun(FullPassRun):
 
     def _start_from_a_sample(self) -> None:
         """Go to where some of the samples, at random, have their minimum: a tenth of the work."""
-        n = self.problem.n
-        size = max(n // _PART, _PER_FEATURE * self.problem.d)
-        if not _LEAST <= size <= _MOST * n:
+        size = self._sample_size()
+        if size == 0:
             return
-        places = np.sort(self.rng.choice(n, size, replace=False))
+        places = np.sort(self.rng.choice(self.problem.n, size, replace=False))
         run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
         rough = max(_ROUGH, _CHANCE * self.problem.d / size)
         run.target = run.negligible = rough * self.problem.scale
@@ -150,8 +157,13 @@ class NewtonRun(FullPassRun):
             if run.at.left + run.samples.shift(run.at.response.b) <= run.negligible:
                 break
         self.samples.q = run.samples.q
-        self.at.w = run.at.w
-        self.refresh()
+        self.at = Descent(self.problem, self.samples, self.shape, run.at.w)
+
+    def _sample_size(self) -> int:
+        """How many samples to start from; 0 if that does not pay."""
+        n = self.problem.n
+        size = max(n // _PART, _PER_FEATURE * self.problem.d)
+        return size if _LEAST <= size <= _MOST * n else 0
 
     def _near(self) -> Any:
         """The samples whose slope may change within reach; None if that is no great saving."""
