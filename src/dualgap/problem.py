@@ -236,15 +236,19 @@ class Problem(DesignMatrix):
     def decision(self, w: Floats) -> Floats:
         """X w, in float64."""
         _refuse_length(w, self.coef_size, "w")
-        return self.times(w, self.width) if w.any() else np.zeros(self.dual_size)
+        return self.times(w, self.width)
 
     def average(self, a: Floats) -> Floats:
         """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
         _refuse_length(a, self.dual_size, "a")
-        if not a.any():
+        if products.is_zero(a):
             return np.zeros(self.coef_size)
-        out = self.summed(self.weighted(a), self.width)
-        out /= self.lam
+        if self.c.strides == (0,):  # equal weights can wait, which saves a vector
+            out = self.summed(a, self.width)
+            out *= self.c[0] / self.lam
+        else:
+            out = self.summed(self.weighted(a), self.width)
+            out /= self.lam
         return out
 
     def weighted(self, a: Floats) -> Floats:
@@ -365,7 +369,7 @@ class Problem(DesignMatrix):
 
     def loss_value(self, z: Floats) -> float:
         """Σ c φ(z)."""
-        if not z.any():
+        if products.is_zero(z):
             return self._at_zero.values
         return self.loss_sums(z).values
 

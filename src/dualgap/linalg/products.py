@@ -28,9 +28,14 @@ def norm(x: Any) -> float:
     return float(np.sqrt(np.sum(x * x)))
 
 
+def is_zero(vector: Any) -> bool:
+    """Whether all entries are; a few at the beginning nearly always tell that not."""
+    return not (vector[:_GLANCE].any() or vector.any())
+
+
 def gather(matrix: Any, vector: Any, out: Any) -> None:
     """out_i = A_i · vector, for each of K."""
-    if not vector.any():
+    if is_zero(vector):
         out[:] = 0.0
         return
     width = len(vector) // matrix.shape[1]

@@ -6,17 +6,22 @@ or foreign-endian data, sparse formats other than CSR and CSC, duplicate or unso
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dualgap import _threads
+from dualgap._compile import kernel
+from dualgap._rules import entry, place, span
 from dualgap._validate import Floats, real_array
 from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Ones, Sparse
 
 _PART = 1 << 16  # entries that are compared at a time
+_MANY = 1 << 20  # from which two threads look at them
 
 Stored = Dense | Sparse
 Matrix = Stored | Bordered | Extended
@@ -103,7 +108,35 @@ def select(stored: Stored, places: Any) -> Any:
     """Some of the rows that ``rows`` has returned, as a matrix."""
     if isinstance(stored, Dense):
         return stored.data[places]
-    return sp.csr_array(stored.arrays, shape=stored.shape)[places]
+    indptr = np.zeros(len(places) + 1, stored.indptr.dtype)
+    np.cumsum(stored.indptr[1:][places] - stored.indptr[:-1][places], out=indptr[1:])
+    indices = np.empty(indptr[-1], stored.indices.dtype)
+    ones = isinstance(stored, Ones)
+    data = stored.data[: len(indices)] if ones else np.empty(len(indices), stored.data.dtype)
+    halves = [0, len(places) // 2, len(places)] if len(indices) >= _MANY // 4 else [0, len(places)]
+    calls = [
+        (stored, places[first:last], indptr[first:last], indices, data[:0] if ones else data)
+        for first, last in pairwise(halves)
+    ]
+    _threads.together(_copy_rows, calls)
+    indices = indices.view(indptr.dtype)
+    return sp.csr_array((data, indices, indptr), shape=(len(places), stored.shape[1]))
+
+
+@kernel
+def _copy_rows(stored: Any, places: Any, begin: Any, indices: Any, data: Any) -> None:
+    """Rows to where they begin; without their data if there is no room for these."""
+    for k in range(len(places)):
+        i = places[np.uint64(k)]
+        start, stop = span(stored, i)
+        shift = np.int64(begin[np.uint64(k)]) - start
+        if len(data):
+            for t in range(start, stop):
+                indices[np.uint64(t + shift)] = place(stored, i, t)
+                data[np.uint64(t + shift)] = entry(stored, i, t)
+        else:
+            for t in range(start, stop):
+                indices[np.uint64(t + shift)] = place(stored, i, t)
 
 
 def counts(stored: Stored, some: slice) -> Floats:
@@ -189,6 +222,8 @@ def _refuse_broken(X: Any) -> None:
     )
     if sound and X.indptr[-1]:
         used = X.indices[: X.indptr[-1]]
-        sound = used.view(f"u{used.itemsize}").max() < width  # of a negative one that is huge
+        used = used.view(f"u{used.itemsize}")  # of a negative one that is huge
+        halves = np.array_split(used, 2) if len(used) >= _MANY else [used]
+        sound = max(_threads.together(np.max, [(half,) for half in halves])) < width
     if not sound:
         raise ValueError("X is a damaged sparse matrix: its index arrays do not fit its shape")

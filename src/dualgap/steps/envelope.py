@@ -91,8 +91,12 @@ class Samples:
 
     def unsettled(self, z: Floats, reach: float) -> Any:
         """The samples whose b would change if z did, by so much at most."""
-        out = np.empty(self.problem.n, dtype=np.bool_)
-        _unsettled(self.problem.loss, self.problem.y, z, self.a, self.q, reach, out)
+        loss, y, out = self.problem.loss, self.problem.y, np.empty(self.problem.n, dtype=np.bool_)
+        calls = [
+            (loss, y[i], z[i], self.a[i], self.q, reach, out[i])
+            for i, _ in terms.pieces(len(z), loss)
+        ]
+        _threads.together(_unsettled, calls)
         return np.flatnonzero(out)
 
     def among(self, problem: Problem, places: Any) -> Samples:

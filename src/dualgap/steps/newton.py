@@ -90,7 +90,8 @@ class NewtonRun(FullPassRun):
         )
         self.steps, self.reach = 0, np.inf
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
-        self.unsampled = warm.coef is None and problem.width == 1
+        # A quadratic loss is its own model, wherever it is made.
+        self.unsampled = warm.coef is None and problem.width == 1 and not problem.loss.quadratic
         # There is no need to ask all samples before some of them have been asked.
         self.at_rest = self.unsampled and self._sample_size() > 0 and not len(problem.free_places)
         # Whether there can be samples, and not a few, whose slopes are settled.
