@@ -243,12 +243,8 @@ class Problem(DesignMatrix):
         _refuse_length(a, self.dual_size, "a")
         if products.is_zero(a):
             return np.zeros(self.coef_size)
-        if self.c.strides == (0,):  # equal weights can wait, which saves a vector
-            out = self.summed(a, self.width)
-            out *= self.c[0] / self.lam
-        else:
-            out = self.summed(self.weighted(a), self.width)
-            out /= self.lam
+        out = self.summed(self.weighted(a), self.width)
+        out /= self.lam
         return out
 
     def weighted(self, a: Floats) -> Floats:
