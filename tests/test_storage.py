@@ -172,7 +172,7 @@ def test_a_part_is_seen_as_the_whole_is():
 @pytest.mark.parametrize("entries", ["any", "ones"])
 def test_products_with_rows_of_all_lengths(entries):
     rng = np.random.default_rng(3)
-    lengths = np.concatenate([[1500, 1024, 0], rng.poisson(6.0, 800), [0, 1100, 3]])
+    lengths = np.concatenate([[1500, 1024, 0], rng.poisson(6.0, 12_000), [0, 1100, 3]])
     indices = [np.sort(rng.choice(2000, length, replace=False)) for length in lengths]
     values = rng.standard_normal(lengths.sum()) if entries == "any" else np.ones(lengths.sum())
     bounds = np.concatenate([[0], np.cumsum(lengths)])

@@ -20,6 +20,7 @@ from dualgap.linalg.sparse import Ones, Sparse
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
 BLOCK = 1024
 _AT_ONCE = 8
+_LARGE = 1 << 16  # entries, below which it does not matter how they are read
 _SHORT, _GLANCE = 24, 513  # entries of a coordinate, on average, and coordinates that are looked at
 
 
@@ -84,8 +85,10 @@ def gather_scalars(matrix: Any, vector: Any, out: Any) -> None:
 
 
 def _is_ragged(matrix: Any) -> bool:
-    """Whether coordinates are short and of lengths that no processor can predict."""
-    if not isinstance(matrix, Sparse) or len(matrix.indices) > _SHORT * matrix.shape[0]:
+    """Whether coordinates are many, short and of lengths that no processor can predict."""
+    if not isinstance(matrix, Sparse):
+        return False
+    if not _LARGE <= len(matrix.indices) <= _SHORT * matrix.shape[0]:
         return False
     lengths = np.diff(matrix.indptr[:_GLANCE])
     return bool(np.count_nonzero(np.diff(lengths)) > 0.5 * len(lengths))
