@@ -182,3 +182,30 @@ def test_products_with_rows_of_all_lengths(entries):
     products.gather(matrix, w, found)
     np.testing.assert_allclose(found, X @ w, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(products.measure(matrix), X.power(2).sum(axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("ones", [False, True])
+def test_some_rows_are_those_rows(ones, index, dtype):
+    rng = np.random.default_rng(5)
+    X = sp.random_array((9_000, 40), density=0.9, format="csr", dtype=dtype, rng=rng)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    X.data = np.ones_like(X.data) if ones else X.data
+    stored = storage.rows(X)
+    assert type(stored) is (Ones if ones else Sparse)
+    for places in (np.array([8_999]), np.array([0, 2, 3]), np.sort(rng.permutation(9_000)[:8_000])):
+        part = storage.select(stored, places)
+        assert part.has_canonical_format
+        assert part.dtype == dtype
+        np.testing.assert_array_equal(part.toarray(), X[places].toarray())
+
+
+def test_newton_starts_from_a_sample_of_ones():
+    rng = np.random.default_rng(6)
+    X = sp.csr_array((rng.random((6_000, 12)) < 0.3).astype(float))
+    y = np.sign(X @ rng.standard_normal(12) + 0.3 * rng.standard_normal(6_000))
+    for loss in ("hinge", "squared-hinge", "logistic"):
+        problem = dg.Problem(X, y, loss, lam=1e-3)
+        assert isinstance(problem.rows, Ones)
+        assert dg.solve(problem, "newton", tol=1e-8).converged

@@ -112,13 +112,14 @@ def select(stored: Stored, places: Any) -> Any:
     np.cumsum(stored.indptr[1:][places] - stored.indptr[:-1][places], out=indptr[1:])
     indices = np.empty(indptr[-1], stored.indices.dtype)
     ones = isinstance(stored, Ones)
-    data = stored.data[: len(indices)] if ones else np.empty(len(indices), stored.data.dtype)
+    data = np.empty(0 if ones else len(indices), stored.data.dtype)
     halves = [0, len(places) // 2, len(places)] if len(indices) >= _MANY // 4 else [0, len(places)]
     calls = [
-        (stored, places[first:last], indptr[first:last], indices, data[:0] if ones else data)
+        (stored, places[first:last], indptr[first:last], indices, data)
         for first, last in pairwise(halves)
     ]
     _threads.together(_copy_rows, calls)
+    data = stored.data[: len(indices)] if ones else data
     indices = indices.view(indptr.dtype)
     return sp.csr_array((data, indices, indptr), shape=(len(places), stored.shape[1]))
 
