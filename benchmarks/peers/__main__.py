@@ -39,7 +39,8 @@ def chosen(which: str, patterns: str) -> list[Task]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("--set", choices=("quick", "main", "small", "held-out", "all"), default="all")
+    sets = ("quick", "main", "small", "held-out", "all")
+    parser.add_argument("--set", choices=sets, default="all")
     parser.add_argument("--tasks", default="*", help="patterns such as 'hinge:*,*:w8a:*'")
     parser.add_argument("--solvers", default="*", help="patterns such as 'dualgap,sklearn-*'")
     parser.add_argument("--out", type=Path, default=Path("results.json"), help="added to")
