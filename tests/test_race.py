@@ -56,6 +56,9 @@ def test_tasks_are_those_of_the_tables():
     assert len(set(names)) == len(names)
     assert sum(task.main for task in tasks) == 5 + 6 + 6 + 8 + 10 + 6 + 3
     assert all(task.main + task.small + task.extra == 1 for task in tasks)
+    # Nothing in the summaries of data that were never looked at is in those of the others.
+    assert sum(task.held_out for task in tasks) == 3 * 3 + 4 * 2 * 2
+    assert not any(task.held_out and (task.main or task.small) for task in tasks)
     assert {"hinge:w8a:1/n", "logl2:a9a:0.01·1/n", "lasso:leukemia:0.001·λmax"} <= set(names)
 
 

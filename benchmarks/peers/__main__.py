@@ -26,6 +26,7 @@ def chosen(which: str, patterns: str) -> list[Task]:
         "quick": lambda task: any(fnmatch(task.name, one) for one in QUICK),
         "main": lambda task: task.main,
         "small": lambda task: task.small,
+        "held-out": lambda task: task.held_out,
         "all": lambda task: True,
     }
     wanted = patterns.split(",")
@@ -38,7 +39,8 @@ def chosen(which: str, patterns: str) -> list[Task]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("--set", choices=("quick", "main", "small", "all"), default="all")
+    sets = ("quick", "main", "small", "held-out", "all")
+    parser.add_argument("--set", choices=sets, default="all")
     parser.add_argument("--tasks", default="*", help="patterns such as 'hinge:*,*:w8a:*'")
     parser.add_argument("--solvers", default="*", help="patterns such as 'dualgap,sklearn-*'")
     parser.add_argument("--out", type=Path, default=Path("results.json"), help="added to")

@@ -46,7 +46,7 @@ def race(
     """Adds what solvers do to ``task``, in place of what it knew of them."""
     nonzeros = instance.X.nnz if sp.issparse(instance.X) else instance.X.size
     task |= {"n": instance.n, "d": instance.d, "nonzeros": int(nonzeros), "lam": instance.lam}
-    task |= {name: getattr(instance.task, name) for name in ("main", "small", "extra")}
+    task |= {name: getattr(instance.task, name) for name in ("main", "small", "extra", "held_out")}
     task["load"] = os.getloadavg()[0]  # of the machine, before the race
     known = task.setdefault("solvers", {})
     chosen = [solver for solver in solvers if solver.accepts(instance)]

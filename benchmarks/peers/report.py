@@ -24,7 +24,8 @@ BEGIN, END = "<!-- generated from here on -->", "<!-- until here -->"
 SECTIONS = (
     ("The tasks", lambda task: task["main"]),
     ("λ ten and a hundred times smaller", lambda task: task["small"]),
-    ("Additional data", lambda task: task["extra"]),
+    ("Data on which nothing was tuned", lambda task: task.get("held_out", False)),
+    ("More text", lambda task: task["extra"] and not task.get("held_out", False)),
 )
 UNKNOWN = "not examined"
 KINDS = {

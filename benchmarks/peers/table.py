@@ -139,8 +139,13 @@ def summary(found: list[Row]) -> str:
 
 def summaries(results: dict[str, Any]) -> list[str]:
     text = []
-    for title, key in (("main tasks", "main"), ("λ 10 and 100 times smaller", "small")):
-        names = [name for name, task in results["tasks"].items() if task[key]]
+    kinds = {
+        "main": "main tasks",
+        "small": "λ 10 and 100 times smaller",
+        "held_out": "data on which nothing was tuned",
+    }
+    for key, title in kinds.items():
+        names = [name for name, task in results["tasks"].items() if task.get(key)]
         found = [rows(results, level, names) for level in SHOWN]
         text += [f"{title} {summary(one)}" for one in found if one]
     return text
