@@ -112,10 +112,10 @@ class WorkingSetRun(FullPassRun):
             if self.u is None:
                 self._dual()
             self._choose()
+            self.a = None  # it is long, and z will move
             before = self.w[self.set]
             with one_thread():
                 products += 1.0 + self._fit() / self.stored
-            self.a = None
             moved = bool((self.w[self.set] != before).any())
             any_moved |= moved
             if not moved:
