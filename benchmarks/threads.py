@@ -21,7 +21,7 @@ from dualgap.certificate import Pair, evaluate
 
 ROWS, FEATURES, DENSITY = 581_012, 54, 0.22
 LOSSES = ("logistic", "hinge", "squared")
-REPEATS = 3
+REPEATS = 9
 
 
 def data() -> tuple[Any, Any]:
