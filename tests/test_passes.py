@@ -24,6 +24,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(parts, "_WORTH", 1)
     monkeypatch.setattr(terms, "_MANY", 1)
     monkeypatch.setattr(terms, "_PIECE", 32)
+    monkeypatch.setattr(terms, "_BOUNDED", 32)
 
 
 def data(kind):
@@ -35,6 +36,17 @@ def data(kind):
 
 def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(1,), (54,), (64,), (9, 2), (5, 5)])
+def test_no_two_threads_write_to_one_cache_line(shape):
+    found = parts.arrays(4, *shape)
+    assert all(one.shape == shape and one.flags.c_contiguous and not one.any() for one in found)
+    lines = [
+        {byte // 128 for byte in range(one.ctypes.data, one.ctypes.data + one.nbytes)}
+        for one in found
+    ]
+    assert sum(map(len, lines)) == len(set.union(*lines))
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc"])

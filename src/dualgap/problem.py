@@ -386,7 +386,7 @@ class Problem(DesignMatrix):
         if self.loss.targets != "binary":
             return self.loss_sums(np.zeros(self.dual_size))
         # All samples of a label are alike: one of each stands for them.
-        upper = float(np.sum(self.c, where=self.y > 0))
+        upper = float(np.sum(storage.chosen(self.c, np.flatnonzero(self.y > 0))))
         c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
         z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
         return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)

@@ -32,7 +32,8 @@ from dualgap.linalg.exact import added, plus
 
 # Samples from which threads share a sum, those whose terms take exponentials or logarithms, and the
 # most that a thread takes at a time: sums are added up in such pieces by a single thread, too.
-_MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 14
+_MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 16
+_BOUNDED = 1 << 14  # the most where there are bounds on errors, which are vectors of that length
 _SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
 
 
@@ -73,17 +74,20 @@ def sample_terms(
         points = y[one], c[one], z[flat], a[flat]
         return action(loss, multiplied, *points, z_error(one), parts[one])
 
-    found = _threads.together(sums, list(pieces(len(y), loss, width)))
+    found = _threads.together(sums, list(pieces(len(y), loss, width, bounded=True)))
     return Sums(*(float(total) for total in np.sum(found, axis=0)))
 
 
-def pieces(n: int, loss: Any, width: int = 1) -> Iterator[tuple[slice, slice]]:
+def pieces(
+    n: int, loss: Any, width: int = 1, *, bounded: bool = False
+) -> Iterator[tuple[slice, slice]]:
     """Samples, and where their entries are in flat vectors: all at once if they are few."""
     made_of_pieces = hasattr(loss, "face") or not getattr(loss, "differentiable", True)
     dear = not (made_of_pieces or getattr(loss, "quadratic", False))
     size = max(n, 1)
     if n >= (_MANY_DEAR if dear else _MANY):
-        size = -(-n // (2 * -(-n // (2 * _PIECE))))  # in an even number of parts
+        most = _BOUNDED if bounded else _PIECE
+        size = -(-n // (2 * -(-n // (2 * most))))  # in an even number of parts
     for first in range(0, n, size):
         last = min(first + size, n)
         yield slice(first, last), slice(first * width, last * width)

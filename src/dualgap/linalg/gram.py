@@ -33,12 +33,12 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
 def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
     share = np.count_nonzero(weights != 0.0) / len(weights)
     ranges = parts.across(rows, p * p, share * 0.5 * parts.entries(rows) ** 2 / len(weights))
-    totals = np.zeros((len(ranges), p, p))
+    totals = parts.arrays(len(ranges), p, p)
     _threads.together(
         _add_sparse,
         [(parts.part(rows, lines), weights[lines], out) for lines, out in zip(ranges, totals)],
     )
-    lower = totals[0] if len(totals) == 1 else totals.sum(axis=0)
+    lower = sum(totals[1:], start=totals[0])
     total = lower + lower.T
     np.fill_diagonal(total, np.diag(lower))
     return np.asarray(total)

@@ -6,20 +6,23 @@ Sums across coordinates are added up part by part: their number is a matter of t
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dualgap import _threads
+from dualgap._validate import Floats
 from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-_WORTH = 500_000  # entries below which threads cost more than they save
+_WORTH = 200_000  # entries below which threads cost more than they save
 _ACROSS = 4  # parts of a sum across coordinates, at most
 _DENSE = 3  # products for each number of an array, below which adding up takes too long
 _SHORT = 1 << 18  # numbers of which there may always be two arrays
+_LINES = 16  # numbers on two cache lines, which processors fetch as one
 
 
 def along(matrix: Any) -> list[slice]:
@@ -43,6 +46,13 @@ def across(matrix: Any, size: int | None = None, work: float | None = None) -> l
     room = max(1 + rows // size, 2 if size <= _SHORT else 1)
     count = min(_ACROSS, room, int(work / (_DENSE * size)))
     return _cut(matrix, max(1, count - count % 2))  # threads mostly come in pairs
+
+
+def arrays(count: int, *shape: int) -> list[Floats]:
+    """Arrays of zeros, one for each range, on cache lines of their own: two threads that write to
+    the same line wait for each other at each number."""
+    size = math.prod(shape)
+    return [row[:size].reshape(shape) for row in np.zeros((count, size + _LINES))]
 
 
 def part(matrix: Any, lines: slice) -> Any:

@@ -14,7 +14,7 @@ from dualgap import _threads
 from dualgap._compile import kernel
 from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
-from dualgap.linalg.parts import across, along, part
+from dualgap.linalg.parts import across, along, arrays, part
 from dualgap.linalg.sparse import Ones, Sparse
 
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
@@ -55,12 +55,11 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
     if len(lines) == 1:
         action(matrix, weights, out, *more)
         return
-    sums = [out, *np.empty((len(lines) - 1, len(out)))]
+    sums = arrays(len(lines), len(out))
     own = [_lines(weights, s, width) for s in lines]
     calls = [(part(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
     _threads.together(action, calls)
-    for more in sums[1:]:
-        out += more
+    out[:] = sum(sums)
 
 
 def _lines(vector: Any, lines: slice, width: int) -> Any:
@@ -230,10 +229,10 @@ def measure_across(matrix: Any) -> tuple[Floats, Any]:
     """The squared norms of places, and how many entries each has."""
     rows, places = matrix.shape
     lines = across(matrix)
-    sums = np.zeros((len(lines), places, 2))  # side by side, since they are visited at random
+    sums = arrays(len(lines), places, 2)  # side by side, since they are visited at random
     calls = [(part(matrix, s), s.stop - s.start, own) for s, own in zip(lines, sums)]
     _threads.together(_measure_across, calls)
-    total = sums[0] if len(lines) == 1 else np.sum(sums, axis=0)
+    total = sum(sums[1:], start=sums[0])
     narrow = np.uint32 if rows < 1 << 32 else np.int64
     return total[:, 0].copy(), total[:, 1].astype(narrow)
 

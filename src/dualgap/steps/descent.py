@@ -141,8 +141,7 @@ class Descent:
     def among(self, near: Any) -> Descent:
         """The same on some of the samples, the slopes of all others being what they are."""
         problem = self.problem.on_samples(near)
-        rest = self.problem.c * self.response.b
-        rest[near] = 0.0
-        pull = self.pull + self.problem.summed(rest, 1) / self.problem.lam
+        # What is left of u without them: a sum over all others would be a pass over all data.
+        pull = self.u - problem.average(self.response.b[near])
         samples = self.samples.among(problem, near)
         return Descent(problem, samples, self.shape, self.w, pull, self.size)

@@ -7,6 +7,7 @@ is the minimum, however wide q is.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,9 +108,13 @@ class Samples:
 
     def shift(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
+        return 0.5 * self.q * self.distance(b, self.a) ** 2 if self.q > 0.0 else 0.0
+
+    def distance(self, x: Floats, y: Floats) -> float:
+        """The root of Σ c (x − y)²."""
         loss, c = self.problem.loss, self.problem.c
-        calls = [(c[i], b[i], self.a[i]) for i, _ in terms.pieces(len(b), loss)]
-        return 0.5 * self.q * sum(_threads.together(_distance, calls)) if self.q > 0.0 else 0.0
+        calls = [(c[i], x[i], y[i]) for i, _ in terms.pieces(len(x), loss)]
+        return math.sqrt(sum(_threads.together(_square_distance, calls)))
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
         """Take over the multipliers, and round off less."""
@@ -220,11 +225,11 @@ def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -
 
 
 @kernel
-def _distance(c: Any, b: Any, a: Any) -> float:
-    """Σ c (b − a)²."""
+def _square_distance(c: Any, x: Any, y: Any) -> float:
+    """Σ c (x − y)²."""
     total = 0.0
-    for i in range(len(b)):
-        total += c[i] * (b[i] - a[i]) * (b[i] - a[i])
+    for i in range(len(x)):
+        total += c[i] * (x[i] - y[i]) * (x[i] - y[i])
     return total
 
 

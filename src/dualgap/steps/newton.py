@@ -138,9 +138,8 @@ class NewtonRun(FullPassRun):
         else:
             length = self._steps_among(near)
         if self.settles and (near is None or length > _SHORTER):
-            away = self.at.response.z - before
-            size = float(np.sqrt(np.sum(self.problem.c * away * away)))
-            self.reach = max(_AHEAD * size, self.samples.q)
+            away = self.samples.distance(self.at.response.z, before)
+            self.reach = max(_AHEAD * away, self.samples.q)
         return length
 
     def _start_from_a_sample(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.intercept import joined
+from dualgap.linalg import storage
 from dualgap.problem import Problem
 
 
@@ -49,11 +50,12 @@ def dual_start(problem: Problem, dual: Floats | None) -> Floats:
     a = np.zeros(problem.dual_size)
     if dual is not None:
         terms.projections(problem.loss, problem.y, dual, a)
-    still = (problem.row_squares == 0.0) | (problem.c == 0.0)
-    if still.any():
-        settled = np.empty(problem.dual_size)
-        terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), settled)
-        a = np.where(np.repeat(still, problem.width), settled, a)
+    still = np.flatnonzero((problem.row_squares == 0.0) | (problem.c == 0.0))
+    if len(still):
+        settled = np.empty(len(still) * problem.width)
+        y = storage.read_only(problem.y[still])
+        terms.slopes(problem.loss, y, np.zeros(len(settled)), settled)
+        a.reshape(problem.n, -1)[still] = settled.reshape(len(still), -1)
     return a
 
 
