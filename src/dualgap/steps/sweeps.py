@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import terms
+from dualgap._shuffle import shuffle
 from dualgap._validate import Floats
 from dualgap.certificate import Certificate, Pair
 from dualgap.linalg import products, storage
@@ -42,6 +43,7 @@ _SMOOTH_UPDATES = 1.0  # the same for a loss without kinks
 _SWEEPS = 20  # of a round, at most
 _FEW = 2000  # samples up to which a look costs more than the sweeps that it saves
 _MOST_SWEEPS, _SLOW_SWEEPS = 12, 6  # over all; if steps do not become shorter ...
+_MOVING = 0.6  # of all samples: if more of them move, sweeps leave out none
 _FAST = 0.5  # ... by this factor, squared ...
 _QUICK = 0.3  # ... or, if there are many samples, by this one, they are told apart
 _TRUST = 1e-3, 1e3  # how wrong the gap may be that sweeps expect
@@ -150,13 +152,17 @@ class SweepsRun(FullPassRun):
     def _of_all(self) -> Iterator[Any]:
         """All that is unresolved, until the steps are so short that the gap should be small.
 
-        A sample that would move by δ in the next sweep adds about c (q + γ)² δ²/2γ to it.
+        A sample that would move by δ in the next sweep adds about c (q + γ)² δ²/2γ to it. Where
+        many stay at a bound, later sweeps leave these to the next look.
         """
         self.weights, last = self.weights > 0.0, 0.0  # parts of the gap are long
-        before = np.empty(self.size)
+        left, before = np.flatnonzero(self.weights), np.empty(self.size)
         for turn in range(_MOST_SWEEPS):
             before[:] = self.view.x
-            yield self._shuffled(np.flatnonzero(self.weights))
+            left = self._shuffled(left)
+            yield left
+            settled = turn > 0 and self.movers <= _MOVING * self.size
+            left = left[: self.movers] if settled else np.flatnonzero(self.weights)
             size = self._moved_by(before)
             rate = size / last if 0.0 < size < last else float(size > 0.0)
             self.expected, last = size * rate, size
@@ -188,11 +194,11 @@ class SweepsRun(FullPassRun):
         """In random order; rows on disk by stretches that lie together, so that a sweep reads
         most of the file in pieces and not row by row."""
         if self.stretch is None:
-            self.rng.shuffle(order)
+            shuffle(order, self.rng)
             return order
         parts = np.array_split(np.sort(order), len(order) // self.stretch + 1)
         for part in parts:
-            self.rng.shuffle(part)
+            shuffle(part, self.rng)
         return np.concatenate([parts[k] for k in self.rng.permutation(len(parts))])
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
