@@ -40,7 +40,12 @@ _MODELS = 10  # between two looks
 _LEFT = 0.1  # what these may leave of the violations that a set begins with
 _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
 _ROUGH, _FINE = 0.1, 1e-3  # what minimising a model may leave, if the set will grow, or z move
-_SWEEPS, _MANY_SWEEPS = 50, 100  # over columns, for a model of several and for the only one
+_BEGIN, _LEAST, _SWEEPS = 4, 2, 50  # over columns, for a model of several: as steps are long ...
+_MANY_SWEEPS = 100  # ... and for the only one
+# The curvature that samples have at least, relative to the largest possible: at first, after a
+# short step, and so little that it might as well be none; and how fast it changes.
+_FLOOR, _RAISED, _NO_FLOOR, _FASTER = 0.1, 0.02, 1e-3, 4.0
+_SHORT = 0.5  # length of a step
 _COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
@@ -83,6 +88,9 @@ class WorkingSetRun(FullPassRun):
         self.set: Any = np.empty(0, np.int64)
         self.settled = False  # whether the set may be the right one
         self.model = GramModel(problem)
+        self.sweeps = _BEGIN
+        self.bounded = problem.loss.gamma > 0.0 and not self.fixed  # curvatures, and they change
+        self.floor = _FLOOR if self.bounded else 0.0
 
     def pair(self) -> Pair:
         a, u = self._dual()
@@ -193,20 +201,23 @@ class WorkingSetRun(FullPassRun):
         work, close, last = 0.0, self.negligible, np.inf
         for turn in range(1 if self.fixed else _MODELS):
             x = self.w[set_]
+            h = self._curvatures()
             if small:
                 g = np.empty(len(set_))
                 kernels.dots(self.matrix, self.r, set_, g)
                 if turn > 0 and self.model.off(set_, g, x) <= close:
                     break
                 part = (0.0 if self.fixed else _FINE) if self.settled else _ROUGH
-                first = self.model.minimise(set_, self.h, g, flattest, x, close, part)
+                first = self.model.minimise(set_, h, g, flattest, x, close, part)
                 work += 4.0 * entries
             else:
-                first, spent = self._descend(flattest, x, close)
+                first, spent = self._descend(flattest, x, close, h)
                 work += spent + 2.0 * entries
             if not (x != self.w[set_]).any():
                 break
-            value, moved = self._search(x, value)
+            value, length = self._search(x, value)
+            moved = length > 0.0
+            self._learn(length, small)
             if not self.model.fresh and (first > _STALE * last or not moved):
                 self.model.forget()
             if turn == 0:
@@ -217,36 +228,54 @@ class WorkingSetRun(FullPassRun):
         self.r = self.h = np.empty(0)
         return work
 
-    def _descend(self, flattest: Floats, x: Floats, close: float) -> tuple[float, float]:
+    def _curvatures(self) -> Floats:
+        """Those of the model: far from the minimum, where losses are flat, Newton steps are wild,
+        and with the largest possible curvatures they would always lead down."""
+        if self.floor == 0.0:
+            return self.h
+        least = self.floor / self.problem.loss.gamma * self.problem.c
+        return np.asarray(np.maximum(self.h, least))
+
+    def _learn(self, length: float, small: bool) -> None:
+        """A model that has promised too much was too flat, and solved too well."""
+        if not small:
+            longer = min(2 * self.sweeps, _SWEEPS)
+            self.sweeps = longer if length == 1.0 else max(self.sweeps // 2, _LEAST)
+        if length == 1.0:
+            self.floor = self.floor / _FASTER if self.floor > _NO_FLOOR else 0.0
+        elif length < _SHORT and self.bounded:
+            self.floor = min(max(_FASTER * self.floor, _RAISED), 1.0)
+
+    def _descend(self, flattest: Floats, x: Floats, close: float, h: Floats) -> tuple[float, float]:
         """Minimise the model by coordinate steps over columns."""
         problem, q = self.problem, np.empty(len(x))
-        kernels.squares(self.matrix, self.h, self.set, q)
+        kernels.squares(self.matrix, h, self.set, q)
         return kernels.descend(
             self.matrix,
             problem.penalty,
             problem.lam,
             self.set,
             np.maximum(q, flattest),
-            self.h,
+            h,
             self.r.copy(),
             x,
             close,
             0.0 if self.fixed and self.settled else _COLUMNS,
-            _MANY_SWEEPS if self.fixed else _SWEEPS,
+            _MANY_SWEEPS if self.fixed else self.sweeps,
         )
 
-    def _search(self, x: Floats, value: float) -> tuple[float, bool]:
+    def _search(self, x: Floats, value: float) -> tuple[float, float]:
         """Go to x, or as far that the objective falls by a part of what the model promises."""
         problem = self.problem
         penalty, lam, state = problem.penalty, problem.lam, (self.set, x, self.w, self.z)
         if self.fixed:
-            return value, bool(kernels.go(self.matrix, *state))
+            return value, float(kernels.go(self.matrix, *state))
         losses = problem.loss, problem.y, problem.c
         found = kernels.search(self.matrix, *losses, penalty, lam, *state, self.r, self.h, value)
-        return float(found[0]), bool(found[1])
+        return float(found[0]), float(found[1])
 
     def state(self) -> dict[str, Any]:
-        names = ("w", "z", "set", "settled", "negligible")
+        names = ("w", "z", "set", "settled", "negligible", "sweeps", "floor")
         return {
             **{name: getattr(self, name) for name in names},
             "model": self.model.state(self.set),
@@ -255,6 +284,8 @@ class WorkingSetRun(FullPassRun):
     def restore(self, state: dict[str, Any]) -> None:
         self.w, self.z = vector(state, "w", self.problem.d), vector(state, "z", self.size)
         self.set = places(state["set"], self.problem.d)
-        self.settled = state["settled"]
+        self.settled, self.sweeps, self.floor = (
+            state[name] for name in ("settled", "sweeps", "floor")
+        )
         self.negligible = min(self.negligible, state["negligible"])
         self.model.restore(state["model"], self.set)

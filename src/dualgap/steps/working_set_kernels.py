@@ -248,17 +248,18 @@ def owed(penalty: Any, lam: float, w: Any, u: Any, length: float) -> float:
 def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     """r = c φ'(z) and h = c φ''(z); returns Σ c φ(z)."""
     total = 0.0
-    values = np.empty(ROW)
+    values, slopes, curvatures = np.empty(ROW), np.empty(ROW), np.empty(ROW)
     for first in range(0, len(y), ROW):
         size = min(ROW, len(y) - first)
-        for k in range(size):  # without weights, for the reason given in terms.py
+        for k in range(size):  # apart from weights and results, for the reason given in terms.py
             i = first + k
             values[k] = value(loss, z[i], y[i])
-            r[i] = slope(loss, z[i], y[i])
-            h[i] = curvature(loss, z[i], y[i])
-        for i in range(first, first + size):
-            r[i] *= c[i]
-            h[i] *= c[i]
+            slopes[k] = slope(loss, z[i], y[i])
+            curvatures[k] = curvature(loss, z[i], y[i])
+        for k in range(size):
+            i = first + k
+            r[i] = c[i] * slopes[k]
+            h[i] = c[i] * curvatures[k]
         for k in range(size):
             total += c[first + k] * values[k] if c[first + k] > 0.0 else 0.0
     return total
@@ -307,11 +308,11 @@ def search(
     r: Any,
     h: Any,
     before: float,
-) -> tuple[float, bool]:
+) -> tuple[float, float]:
     """Go from w to x, or as far that the objective falls by a part of what the model promises.
 
     ``before`` is the sum of losses at w. Changes w on the set, z, r and h; returns the sum of
-    losses and whether a step was made.
+    losses and the length of the step, 1 being all the way.
     """
     along = np.zeros(len(z))
     _add(matrix, order, w, x, along)
@@ -329,9 +330,9 @@ def search(
         if losses - before + gain <= _DECREASE * length * promise + rounding:
             z[:], r[:], h[:] = trial, slopes, curvatures
             _put(order, x, w)
-            return losses, True
+            return losses, length
         length *= 0.5
         for turn in range(len(order)):
             x[turn] = 0.5 * (x[turn] + w[order[turn]])
         gain, _ = _change_of_penalty(penalty, lam, order, w, x)
-    return before, False
+    return before, 0.0
