@@ -4,7 +4,9 @@
 
 Where the penalty has no kinks or bounds that is one system. Else coordinate steps find which
 coefficients are at a kink or a bound, and a system for all others goes to their minimum at once, or
-to where the first of them meets a kink or a bound; in turns, until coordinate steps find no more.
+to where the first of them meets a kink or a bound, from where a system without it goes on; in
+turns, until coordinate steps find no more. Features that others can replace leave in this way one
+by one: coordinate steps in between would only take them in again.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from dualgap.penalties.shape import Shape
 
 _ROUNDS, _SWEEPS = 100, 30
 _TINY = 1e-15  # added to a diagonal of 1
+_ARRIVED = 1.0 + 1e-12  # relative to the first to meet a kink or bound: others that do as well
 _DONE = 1e-13  # what a sweep gains, relative to all that was gained
 
 
@@ -39,21 +42,24 @@ def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Sha
         gained += all_gain
         if gain <= _DONE * gained:
             break
-        free = np.flatnonzero(((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high))
-        part = hessian[np.ix_(free, free)]
-        part[np.diag_indices_from(part)] = diagonal[free]
-        right = -(g + l1 * np.sign(p) + l2 * p)[free]
-        move = solved(part, diagonal[free], right, tiny)
-        move *= _room(p[free], move, l1[free], low[free], high[free])
-        gain = float(np.sum(right * move) - 0.5 * np.sum(move * (part @ move)))
-        if not gain > 0.1 * np.sum(right * move):
-            tiny *= 100.0  # rounding errors of a system that is all but singular
-            continue
-        gained += gain
-        before = p[free]
-        p[free] = np.clip(before + move, low[free], high[free])
-        p[free[(l1[free] > 0.0) & (p[free] * before < 0.0)]] = 0.0
-        g = gradient + hessian @ (p - w)
+        for _ in range(len(p)):
+            free = np.flatnonzero(((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high))
+            part = hessian[np.ix_(free, free)]
+            part[np.diag_indices_from(part)] = diagonal[free]
+            right = -(g + l1 * np.sign(p) + l2 * p)[free]
+            move = solved(part, diagonal[free], right, tiny)
+            ends, rooms = _ends(p[free], move, l1[free], low[free], high[free])
+            room = float(np.min(rooms, initial=1.0))
+            move *= room
+            gain = float(np.sum(right * move) - 0.5 * np.sum(move * (part @ move)))
+            if not gain > 0.1 * np.sum(right * move):
+                tiny *= 100.0  # rounding errors of a system that is all but singular
+                break
+            gained += gain
+            p[free] = np.where(rooms <= _ARRIVED * room, ends, p[free] + move)
+            g = gradient + hessian @ (p - w)
+            if room == 1.0:
+                break
     return p
 
 
@@ -94,13 +100,13 @@ def _sweeps(
     return gain, gained
 
 
-def _room(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> float:
-    """How far p may move until the first coefficient meets a kink or a bound, at most 1."""
+def _ends(p: Floats, move: Floats, l1: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The kink or bound that each coefficient would meet first, and after how much of the move."""
+    ends = np.where(move > 0.0, high, low)
+    towards = (l1 > 0.0) & (p * move < 0.0) & (np.abs(ends - p) > np.abs(p))
+    ends = np.where(towards, 0.0, ends)
     with np.errstate(divide="ignore", invalid="ignore"):
-        bound = np.where(move > 0.0, high - p, low - p)
-        kink = np.where((l1 > 0.0) & (p * move < 0.0), -p, inf * np.sign(move))
-        room = np.where(move != 0.0, np.minimum(bound / move, kink / move), inf)
-    return float(np.min(room, initial=1.0))
+        return ends, np.where(move != 0.0, (ends - p) / move, inf)
 
 
 def solved(matrix: Floats, diagonal: Floats, right: Floats, more: float = _TINY) -> Floats:
