@@ -29,6 +29,8 @@ _PRODUCTS, _SYSTEM = 2e9, 2000
 # quadratic pieces, which take few steps; and for kinks, if they have to be resolved to a small tol.
 _CHEAP, _CHEAP_PIECES, _CHEAP_KINKS, _TIGHT = 15.0, 40.0, 100.0, 3e-6
 _TALL = 200  # samples for each feature from which a sample of them tells nearly all
+_NARROW = 500  # features of which it does not pay to leave some alone
+_BLAS = 20.0  # how much faster arrays are multiplied than the entries of sparse matrices
 
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
@@ -72,10 +74,16 @@ def _why_sets(problem: Problem) -> str | None:
     shape = shape_of(problem.penalty, 1)  # plain ones are alike for all features
     if shape is None or not shape.kinked:
         return None
-    tall = problem.n >= _TALL * problem.d and not problem.loss.quadratic
-    if (tall or len(problem.free_places)) and _newton_is_affordable(problem):
+    better = _is_tall(problem) or len(problem.free_places)
+    if better and _newton_is_affordable(problem):
         return None
     return "the penalty holds features at zero or at bounds"
+
+
+def _is_tall(problem: Problem) -> bool:
+    """Whether some samples tell nearly all, and more than a look at all features would."""
+    many = problem.n >= _TALL * problem.d and problem.d <= _NARROW
+    return many and not problem.loss.quadratic
 
 
 def _sweeps_pay(problem: Problem) -> bool:
@@ -99,7 +107,8 @@ def _why_newton(problem: Problem, tol: float, neither: bool) -> str | None:
         return "neither samples nor features can be the coordinates"
     if is_coupled(problem):
         return "lam is small for data of this size"
-    if problem.width == 1 and _newton_passes(problem) <= _cheap(problem, tol):
+    tall = _is_tall(problem) and lacks_for_dual(problem) is not None
+    if problem.width == 1 and (tall or _newton_passes(problem) <= _cheap(problem, tol)):
         return "many samples for each"
     return None
 
@@ -112,8 +121,8 @@ def _cheap(problem: Problem, tol: float) -> float:
 
 
 def _newton_passes(problem: Problem) -> float:
-    """The multiplications of a Newton step, for each entry of X."""
-    work = 0.5 * _gram_products(problem) + problem.coef_size**3 / 3.0
+    """The time of a Newton step, in passes over X."""
+    work = 0.5 * _gram_products(problem) + problem.coef_size**3 / (3.0 * _speed(problem))
     return work / max(problem.entries * problem.width, 1.0)
 
 
@@ -124,9 +133,14 @@ def _newton_is_affordable(problem: Problem) -> bool:
 
 
 def _gram_products(problem: Problem) -> float:
-    """The multiplications of a Gram matrix of which both triangles are made."""
+    """The multiplications of a Gram matrix of which both triangles are made, or as many of sparse
+    matrices as take that long."""
     counts = problem.row_counts * problem.width
-    return float(np.sum(counts * counts))
+    return float(np.sum(counts * counts)) / _speed(problem)
+
+
+def _speed(problem: Problem) -> float:
+    return 1.0 if storage.is_sparse(problem.X) else _BLAS
 
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:

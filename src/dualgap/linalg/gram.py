@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from dualgap._rules import entry, place, span
 from dualgap._validate import Floats
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg import parts, storage
+from dualgap.linalg.blas import one_thread
 
-_ENTRIES = 4_000_000  # of the dense rows that are scaled at a time
+_ENTRIES = 2_000_000  # of the dense rows that a thread scales at a time
+_WORTH = 100_000  # ... and in all, if threads are to share them
 
 
 def gram(data: DesignMatrix, weights: Floats) -> Floats:
@@ -23,7 +26,7 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
     if storage.is_sparse(data.X):
         total[:p, :p] = _of_sparse(data.stored_rows, weights, p)
     else:
-        _add_dense(data.X, weights, total[:p, :p])
+        total[:p, :p] = _of_dense(data.X, weights)
     if constant:
         sums = data.summed(weights, 1)
         total[p] = total[:, p] = constant * sums
@@ -59,14 +62,19 @@ def _add_sparse(rows: Any, weights: Any, out: Any) -> None:
                     line[np.uint64(place(rows, i, s))] += factor * entry(rows, i, s)
 
 
-def _add_dense(X: Any, weights: Floats, out: Floats) -> None:
-    used = np.flatnonzero(weights)
-    block = max(1, _ENTRIES // X.shape[1])
-    for first in range(0, len(used), block):
-        rows = used[first : first + block]
-        part, share = X[rows].astype(np.float64, copy=False), weights[rows]
-        if (share < 0.0).any():
-            out += part.T @ (part * share[:, None])
-        else:  # half the work: BLAS sees that both factors are one
-            part = part * np.sqrt(share)[:, None]
-            out += part.T @ part
+def _of_dense(X: Any, weights: Floats) -> Floats:
+    """In an even number of parts, which depends on the data alone."""
+    used, p = np.flatnonzero(weights), X.shape[1]
+    count = 2 * -(-len(used) * p // (2 * _ENTRIES)) if len(used) * p >= _WORTH else 1
+    ends = [len(used) * turn // count for turn in range(count + 1)]
+    calls = [(X, weights, used[first:last]) for first, last in pairwise(ends)]
+    with one_thread():
+        return np.asarray(sum(_threads.together(_product, calls)))
+
+
+def _product(X: Any, weights: Floats, rows: Any) -> Floats:
+    part, share = X[rows].astype(np.float64, copy=False), weights[rows]
+    if (share < 0.0).any():
+        return np.asarray(part.T @ (part * share[:, None]))
+    part = part * np.sqrt(share)[:, None]
+    return np.asarray(part.T @ part)  # half the work: BLAS sees that both factors are one

@@ -14,7 +14,8 @@ from dualgap.steps.working_set_kernels import goal_of
 _FIRST, _LATER = 10, 3  # sweeps before the first direct solve, and at least between two of them
 _AS_FAST = 18.0  # how much faster a direct solve multiplies than sweeps, times 3
 _ROUNDS = 50
-_AT_ONCE = 128  # features of which several may leave before the next sweep
+_AT_ONCE = 4e9  # multiplications of solves, times 3, before the next sweep: features leave ...
+_FEW, _PATIENCE = 128, 2  # ... if these are few, or so many rounds did not do
 _DAMPED = 1e-10  # added to a diagonal of 1, for features that others can replace
 
 
@@ -216,13 +217,15 @@ def minimise(
     first = largest = _sweep(gram, penalty, lam, order, q, g, x)
     close = max(close, part * first)
     sweeps = _FIRST
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         for _ in range(sweeps):
             if largest <= close:
                 return first, largest
             largest = _sweep(gram, penalty, lam, order, q, g, x)
         support = np.count_nonzero(x)
-        solves = (support if support <= _AT_ONCE else 1) if shaped and largest > close else 0
+        solves = 1 if shaped and largest > close else 0
+        if turn >= _PATIENCE or support <= _FEW:
+            solves *= 1 + int(_AT_ONCE / (1.0 + support) ** 3)
         # Features leave one by one, as long as there are more of them than it takes.
         while solves > 0 and _solve_support(gram, lam, l1, l2, low, high, g, x):
             solves -= 1

@@ -156,13 +156,13 @@ class SweepsRun(FullPassRun):
         many stay at a bound, later sweeps leave these to the next look.
         """
         self.weights, last = self.weights > 0.0, 0.0  # parts of the gap are long
-        left, before = np.flatnonzero(self.weights), np.empty(self.size)
+        left, before = None, np.empty(self.size)
         for turn in range(_MOST_SWEEPS):
             before[:] = self.view.x
-            left = self._shuffled(left)
+            left = self._shuffled(np.flatnonzero(self.weights) if left is None else left)
             yield left
             settled = turn > 0 and self.movers <= _MOVING * self.size
-            left = left[: self.movers] if settled else np.flatnonzero(self.weights)
+            left = left[: self.movers] if settled else None
             size = self._moved_by(before)
             rate = size / last if 0.0 < size < last else float(size > 0.0)
             self.expected, last = size * rate, size
