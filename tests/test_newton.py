@@ -6,10 +6,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 
 import dualgap as dg
-from dualgap import losses, penalties
+from dualgap import _threads, auto, losses, penalties
 from dualgap.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
 from dualgap.penalties.shape import Shape
+from dualgap.steps import quadratic
 from dualgap.steps.envelope import Samples
 from dualgap.steps.quadratic import minimum, solved
 
@@ -37,6 +38,7 @@ def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):
     X, weights = rng.standard_normal((50, 4)), rng.random(50)
     whole = gram(DesignMatrix(X), weights)
     monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 28)
+    monkeypatch.setattr("dualgap.linalg.gram._WORTH", 1)
     np.testing.assert_allclose(gram(DesignMatrix(X), weights), whole, rtol=1e-13)
 
 
@@ -233,3 +235,43 @@ def test_some_samples_keep_their_terms():
     assert part.c.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(part.c / part.c[0], problem.c[places] / problem.c[places[0]])
     np.testing.assert_allclose(problem.mean_squares(), problem.c @ X**2)
+
+
+def test_one_hot_codes_are_collinear(monkeypatch):
+    """Each group sums to one: the features that others can replace leave one by one, which takes a
+    system each, and not as many rounds as are allowed."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([np.eye(8)[rng.integers(8, size=3000)] for _ in range(6)], axis=1)
+    y = np.sign(X @ rng.standard_normal(48) + 0.5 * rng.standard_normal(3000))
+    solves = []
+    monkeypatch.setattr(quadratic, "solved", lambda *args: solves.append(0) or solved(*args))
+    solution = dg.solve(dg.Problem(X, y, "logistic", "l1", 1e-5), "newton", tol=1e-8)
+    assert solution.converged
+    assert len(solves) < 500
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("shape", [(4000, 20), (8000, 40), (3000, 200)])
+def test_arrays_call_for_newton_steps(shape, penalty):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    y = np.sign(X[:, 0] + rng.standard_normal(len(X)))
+    chosen, _ = auto.choose(dg.Problem(X, y, "logistic", penalty, 1.0 / len(X)), 1e-4)
+    tall = shape[0] >= 200 * shape[1]
+    assert chosen.startswith("auto (newton" if penalty == "l2" or tall else "auto (working-set")
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_threads_do_not_change_gram_matrices_of_arrays(signed, monkeypatch):
+    monkeypatch.setattr("dualgap.linalg.gram._WORTH", 1)
+    monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 64)
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((101, 7)), rng.random(101) - 0.5 * signed
+    weights[::3] = 0.0
+    found = []
+    for threads in (1, 2, 5):
+        with _threads.at_most(threads):
+            found.append(gram(DesignMatrix(X), weights))
+    np.testing.assert_allclose(found[0], X.T @ (weights[:, None] * X), rtol=1e-12, atol=1e-12)
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()

@@ -8,6 +8,7 @@ from sklearn.svm import LinearSVC
 
 import dualgap as dg
 from dualgap import losses, penalties
+from dualgap._shuffle import shuffle
 from dualgap.solution import Status
 from dualgap.steps import sweeps
 from dualgap.steps.face import ascend
@@ -182,3 +183,34 @@ def test_rounds_of_few_and_of_many_samples_reach_the_same_optimum(few, monkeypat
     X, y = wide()
     found = dg.solve(dg.Problem(X, y, "squared-hinge", lam=0.1 / len(y)), "sweeps", tol=1e-9)
     assert found.status is Status.CONVERGED
+
+
+def test_random_orders():
+    """Each is a permutation, the generator decides which one, and no place is preferred."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros((7, 7))
+    for _ in range(7000):
+        order = np.arange(7)
+        shuffle(order, rng)
+        assert sorted(order) == list(range(7))
+        counts[np.arange(7), order] += 1
+    assert (np.abs(counts - 1000.0) < 150.0).all()  # five standard deviations
+    first, second = np.arange(100), np.arange(100)
+    shuffle(first, np.random.default_rng(1))
+    shuffle(second, np.random.default_rng(1))
+    assert (first == second).all()
+    assert (first != np.arange(100)).any()
+
+
+def test_samples_at_their_bound_are_left_to_the_next_look(monkeypatch):
+    """Most samples have no loss: the third sweep of a round visits only those that moved."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 40))
+    y = np.sign(X @ rng.standard_normal(40))
+    visited = []
+    epoch = sweeps.epoch
+    monkeypatch.setattr(sweeps, "epoch", lambda *args: visited.append(len(args[5])) or epoch(*args))
+    problem = dg.Problem(X, y, "squared-hinge", "l2", 1e-3)
+    assert dg.solve(problem, "sweeps", tol=1e-6).converged
+    assert visited[:2] == [1500, 1500]
+    assert 0 < visited[2] < 0.6 * 1500

@@ -10,6 +10,7 @@ from dualgap import penalties
 from dualgap.path import lambda_max
 from dualgap.steps import working_set
 from dualgap.steps.gram_model import GramModel
+from dualgap.steps.start import Start
 from dualgap.testing import check_step
 
 TOL = 1e-10
@@ -198,3 +199,31 @@ def test_losses_with_kinks_are_refused_in_words():
     X, y = data()
     with pytest.raises(ValueError, match="Hinge loss has no derivative"):
         dg.solve(dg.Problem(X, y, "hinge", "l1", 0.02), "working-set")
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_features_that_others_can_replace_leave_large_sets(loss):
+    """All features have much in common, and some are sums of others: sweeps get nowhere."""
+    rng = np.random.default_rng(0)
+    X = 480.0 + 10.0 * rng.standard_normal((600, 200))
+    X[:, :20] = X[:, 20:40] + X[:, 40:60] - 480.0
+    y = np.sign(rng.standard_normal(600))
+    lam = 0.001 * lambda_max(dg.Problem(X, y, loss, "l1", 1.0))
+    solve(dg.Problem(np.asfortranarray(X), y, loss, "l1", lam), tol=1e-6, max_epochs=20)
+
+
+def test_short_steps_make_models_rougher():
+    """Where decision values are large the logistic loss is flat, and Newton steps go too far."""
+    X, y = data(200, 60)
+    problem = dg.Problem(X, y, "logistic", "l1", 1e-4)
+    run = working_set.WorkingSet().start(problem, Start())
+    run._learn(1.0, small=False)
+    longer, lower = run.sweeps, run.floor
+    run._learn(0.1, small=False)
+    assert run.sweeps < longer
+    assert run.floor > lower
+    run.r, run.h = np.zeros(200), np.zeros(200)
+    np.testing.assert_allclose(run._curvatures(), run.floor / 4.0 * problem.c)
+    run.floor = 0.0
+    assert run._curvatures() is run.h
+    solve(problem)
