@@ -22,6 +22,7 @@ N, D = 301, 7
 def small_parts(monkeypatch):
     """Whatever is small counts as large."""
     monkeypatch.setattr(parts, "_WORTH", 1)
+    monkeypatch.setattr(parts, "_FASTER", 1)
     monkeypatch.setattr(terms, "_MANY", 1)
     monkeypatch.setattr(terms, "_PIECE", 32)
     monkeypatch.setattr(terms, "_BOUNDED", 32)
