@@ -147,6 +147,15 @@ def test_summaries_and_pages_count_tasks(tmp_path):
     assert results.read(tmp_path / "r.json") == found
 
 
+def test_runs_that_decide_nothing_are_dropped():
+    ours = entry((1.0, 1.1, 0.5), (2.5, 1.2, 0.4), (3.0, 1.00005, 0.9999), (2.0, 1.00009, 0.9))
+    found = {"sessions": {}, "tasks": {"task": {**TASK, "solvers": {**TASK["solvers"]}}}}
+    found["tasks"]["task"]["solvers"]["dualgap"] = ours
+    before = report.page(found)
+    assert report.page(report.thinned(found)) == before
+    assert [run["seconds"] for run in ours["runs"]] == [3.0, 2.0]
+
+
 def fixed(name, coefs):
     """A solver whose settings are indices of coefficients; beyond them it fails."""
     return Solver(name, "numpy", lambda _: True, range(3), lambda _: lambda k: Fit(coefs[k]))

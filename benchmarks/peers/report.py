@@ -2,6 +2,7 @@
 ``python -m benchmarks.peers.report FILE``.
 
 Only what stands between the two marks is written anew; the rest of the pages is written by hand.
+Runs that decide nothing are dropped from FILE.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.peers import judge, results, table
+from benchmarks.peers.grid import deciding
 from benchmarks.peers.plot import plot
 from benchmarks.peers.table import Row, factor
 from benchmarks.peers.why import REASONS
@@ -148,8 +150,23 @@ def replaced(text: str, generated: str) -> str:
     return f"{before}{BEGIN}\n\n{generated}\n\n{END}{after}"
 
 
+def thinned(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the runs that decide nothing: what the tables say stays as it is."""
+    for task in found["tasks"].values():
+        best = judge.least(task)
+        for solver in task["solvers"].values():
+            chosen = deciding(solver["runs"], best)
+            for key, most in (("seconds", max), ("objective", min), ("bound", max)):
+                values = [run[key] for run in solver["runs"] if key in run]
+                chosen += [run for run in solver["runs"] if values and run.get(key) == most(values)]
+            solver["runs"] = [run for run in solver["runs"] if run in chosen]
+    return found
+
+
 def main() -> None:
-    found = results.read(Path(sys.argv[1]))
+    path = Path(sys.argv[1])
+    found = thinned(results.read(path))
+    results.write(path, found)
     PAGE.write_text(replaced(PAGE.read_text(), page(found)))
     FRONT.write_text(replaced(FRONT.read_text(), short(found)))
     plot(found, PICTURE)

@@ -140,7 +140,8 @@ def _gram_products(problem: Problem) -> float:
 
 
 def _speed(problem: Problem) -> float:
-    return 1.0 if storage.is_sparse(problem.X) else _BLAS
+    """That of Gram matrices; those of pairs of classes are too many and too small for BLAS."""
+    return 1.0 if storage.is_sparse(problem.X) or problem.width > 1 else _BLAS
 
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
