@@ -18,8 +18,8 @@ from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 
-_WORTH = 200_000  # entries below which threads cost more than they save ...
-_FASTER = 8  # ... and so many times as many where they are read one after the other
+_WORTH = 400_000  # entries below which threads cost more than they save ...
+_FASTER = 4  # ... and so many times as many where they are read one after the other
 _ACROSS = 4  # parts of a sum across coordinates, at most
 _DENSE = 3  # products for each number of an array, below which adding up takes too long
 _SHORT = 1 << 18  # numbers of which there may always be two arrays
