@@ -47,17 +47,12 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "logl1:rcv1*:0.0*01·λmax",
-        "coordinate steps over the columns of up to 5,500 features take two thirds of our time, most"
-        " of it for the last digits of models; conjugate gradients on the support were no faster",
+        "coordinate steps over the columns of up to 5,500 features take two thirds of our time,"
+        " most of it for the last digits of models; conjugate gradients were no faster",
     ),
     (
         "lasso:rcv1*:0.0*01·λmax",
         "supposedly: the model of a set is solved to the end, where one pass more would do",
-    ),
-    (
-        "logl1:a9a:0.0001*",
-        "Newton models with a hundred features, some of which others can replace: these leave one by"
-        " one, and each takes a system of a hundred unknowns",
     ),
     (
         "logl1:phishing:*",
@@ -66,8 +61,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "hinge:reuters-lasvm:*",
-        "steps on faces come when random orders have it: six seeds took 15 to 35 ms to 1e-6, and the"
-        " one that counts here was the slowest",
+        "steps on faces come when random orders have it: six seeds took 15 to 35 ms to 1e-6, and"
+        " the one that counts here was the slowest",
     ),
     *(
         (
