@@ -17,6 +17,7 @@ from dualgap.linalg.blas import one_thread
 
 _ENTRIES = 2_000_000  # of the dense rows that a thread scales at a time
 _WORTH = 100_000  # ... and in all, if threads are to share them
+_PARTS = 8  # matrices that are added up at a time
 
 
 def gram(data: DesignMatrix, weights: Floats) -> Floats:
@@ -68,8 +69,11 @@ def _of_dense(X: Any, weights: Floats) -> Floats:
     count = 2 * -(-len(used) * p // (2 * _ENTRIES)) if len(used) * p >= _WORTH else 1
     ends = [len(used) * turn // count for turn in range(count + 1)]
     calls = [(X, weights, used[first:last]) for first, last in pairwise(ends)]
+    total = np.zeros((p, p))
     with one_thread():
-        return np.asarray(sum(_threads.together(_product, calls)))
+        for first in range(0, count, _PARTS):
+            total += sum(_threads.together(_product, calls[first : first + _PARTS]))
+    return total
 
 
 def _product(X: Any, weights: Floats, rows: Any) -> Floats:
