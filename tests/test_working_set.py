@@ -209,7 +209,8 @@ def test_features_that_others_can_replace_leave_large_sets(loss):
     X[:, :20] = X[:, 20:40] + X[:, 40:60] - 480.0
     y = np.sign(rng.standard_normal(600))
     lam = 0.001 * lambda_max(dg.Problem(X, y, loss, "l1", 1.0))
-    solve(dg.Problem(np.asfortranarray(X), y, loss, "l1", lam), tol=1e-6, max_epochs=20)
+    problem = dg.Problem(np.asfortranarray(X), y, loss, "l1", lam)
+    assert solve(problem, tol=1e-6, max_epochs=20).certificate.relative_gap <= 1e-6
 
 
 def test_short_steps_make_models_rougher():

@@ -59,7 +59,9 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
     own = [_lines(weights, s, width) for s in lines]
     calls = [(part(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
     _threads.together(action, calls)
-    out[:] = sum(sums)
+    np.add(sums[0], sums[1], out=out)
+    for rest in sums[2:]:
+        out += rest
 
 
 def _lines(vector: Any, lines: slice, width: int) -> Any:

@@ -42,11 +42,11 @@ _STALE = 0.2  # what a model may leave before its Gram matrix is made anew
 _ROUGH, _FINE = 0.1, 1e-3  # what minimising a model may leave, if the set will grow, or z move
 _BEGIN, _LEAST, _SWEEPS = 4, 2, 50  # over columns, for a model of several: as steps are long ...
 _MANY_SWEEPS = 100  # ... and for the only one
+_COLUMNS = 0.1  # what these may leave
 # The curvature that samples have at least, relative to the largest possible: at first, after a
 # short step, and so little that it might as well be none; and how fast it changes.
 _FLOOR, _RAISED, _NO_FLOOR, _FASTER = 0.1, 0.02, 1e-3, 4.0
 _SHORT = 0.5  # length of a step
-_COLUMNS = 0.1  # what these may leave
 _FLATTEST = 1e-3  # curvature of a step, relative to its bound
 _TARGET = 0.1  # violations, relative to the target, that no longer matter
 _UNSEEN = 4  # sets between two looks, if the gap is known to be too large
