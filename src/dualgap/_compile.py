@@ -6,6 +6,7 @@
 ``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
+``ordered_kernel``  one whose rounding errors a proof counts on.
 ``inner``    a long part of kernels, that nothing else calls.
 ``helper``   a small scalar function that rules call; ``careful`` and ``ordered`` one that cancels
              on purpose.
@@ -37,6 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LEAN: Any = {"nogil": True, "no_cfunc_wrapper": True}
 # Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
 _KERNEL: Any = {**_LEAN, "fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+_ORDERED: Any = {**_KERNEL, "fastmath": {"contract", "nsz"}}
 _INNER: Any = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": False}
 # Inlined always: otherwise LLVM may call a rule and pass every field of every array each time.
 RULE: Any = {"forceinline": True, "no_cfunc_wrapper": True}
@@ -91,7 +93,16 @@ def inner(function: F) -> F:
 
 def kernel(function: F) -> F:
     """Compile a loop over arrays and NamedTuples; it neither prints, stops nor draws numbers."""
-    compiled = numba.njit(**_KERNEL)(function)
+    return _cached(function, _KERNEL)
+
+
+def ordered_kernel(function: F) -> F:
+    """The same without leave to reorder sums: its rounding errors are those of the text."""
+    return _cached(function, _ORDERED)
+
+
+def _cached(function: F, options: Any) -> F:
+    compiled = numba.njit(**options)(function)
     if isinstance(compiled, numba.core.dispatcher.Dispatcher):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
     return compiled

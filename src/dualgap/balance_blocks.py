@@ -89,19 +89,17 @@ class Tilts:
         return family.at(solved(family.gram(np.zeros(family.size), a), missing))
 
 
-def balance_blocks(problem: Any, X: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """The balanced point, and the tilt that led there."""
-    found, t = balanced(Tilts(problem, X, a), a, problem.n)
-    return np.asarray(found), t
+def balance_blocks(problem: Any, X: Floats, a: Floats) -> Floats:
+    """The balanced point."""
+    return np.asarray(balanced(Tilts(problem, X, a), a, problem.n))
 
 
-def balanced(family: Mixing, found: Any, n: int) -> tuple[Any, Floats]:
+def balanced(family: Mixing, found: Any, n: int) -> Any:
     """The same for any such family, from its point ``found``; sums are of n terms."""
-    t = np.zeros(family.size)
     for part in _MIXED:
         if is_close(family, found, n):
             break
         family.mix(part)
-        found, t = settle(family)
+        found, _ = settle(family)
         found = polish(family, found, family.corrected)
-    return found, t
+    return found

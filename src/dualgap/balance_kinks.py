@@ -91,18 +91,16 @@ class _Projections(_Moves):
         return out
 
 
-def balance_kinks(problem: Any, X: Floats, q: float, a: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """The balanced point, and about how far the free coefficients had to move for it."""
+def balance_kinks(problem: Any, X: Floats, q: float, a: Floats, z: Floats) -> Floats:
+    """The balanced point."""
     family: _Moves = _Steps(problem, X, a, z, q)
     if is_balanced(family, a):
-        return a, np.zeros(family.size)
-    found, t = settle(family)
-    found = _polished(family, found)
+        return a
+    found = _polished(family, settle(family)[0])
     if is_close(family, found, problem.n):
-        return found, t
+        return found
     family = _Projections(problem, X, a)
-    found, t = settle(family)
-    return _polished(family, found), q * t
+    return _polished(family, settle(family)[0])
 
 
 def _polished(family: _Moves, a: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import helper, kernel
+from dualgap._compile import helper, kernel, ordered_kernel
 from dualgap._rules import conj, dual_step_into, project_into, slope_into, value
 from dualgap._scalar import EPS
 from dualgap.linalg.exact import added
@@ -29,7 +29,7 @@ def sample_terms(loss: Any, multiplied: bool, *args: Any) -> Any:
     return _sample_terms(loss, float(loss.gamma), float(loss.lipschitz), *args)
 
 
-@kernel
+@ordered_kernel
 def _sample_terms(
     loss: Any,
     gamma: float,
@@ -40,12 +40,12 @@ def _sample_terms(
     a: Any,
     z_error: Any,
     parts: Any,
+    per_term: float,
 ) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     width = len(z) // len(y)
     slope = np.empty(width)
-    of_gap = 0.0
-    of_dual = 0.0
+    of_primal, of_gap, of_dual = 0.0, 0.0, 0.0
     for i in range(len(y)):
         if c[i] == 0.0:
             if len(parts):
@@ -72,11 +72,13 @@ def _sample_terms(
                 slope[k] += a_i[k]
             tilt = min(_norm(slope) + change, _norm(a_i) + lipschitz)
             dual_size = abs(loss_conj) + _sway(a_i, int(y[i]))
-            size = abs(loss_value) + dual_size + dot_size + steep * reach
-            per_term = PER_TERM + LOOSE * width
-            of_gap += c[i] * (per_term * EPS * size + tilt * error)
-            of_dual += c[i] * per_term * EPS * dual_size
-    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+            of_z = abs(loss_value) + steep * reach
+            unit = (per_term + LOOSE * width) * EPS
+            of_primal += c[i] * (unit * of_z + steep * error)
+            of_gap += c[i] * (unit * (of_z + dual_size + dot_size) + tilt * error)
+            of_dual += c[i] * unit * dual_size
+    sums = values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
+    return *sums, of_primal, of_gap, of_dual
 
 
 @helper

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
-from dualgap.dual_point import EXACT, GIVEN, PLAIN, ROUGH, Sums, feasible
+from dualgap.ballast import Charge
+from dualgap.dual_point import EXACT, GIVEN, PLAIN, ROUGH, Point, Sums, feasible
 from dualgap.intercept import joined
 from dualgap.linalg import products, storage
 from dualgap.problem import Problem
@@ -212,39 +214,61 @@ def evaluate(problem: Problem, pair: Pair, *, parts: bool = True) -> Certificate
 
 def _evaluate(problem: Problem, pair: Pair, sums: Sums, *, parts: bool = True) -> _Proof:
     with np.errstate(over="ignore", invalid="ignore"):
-        pair, u_error, slack, shorter = feasible(problem, pair, sums)
-        z_error = sums.of_z(problem, pair.w)
+        pair, point, shorter = feasible(problem, pair, sums)
         sample_parts = np.empty(problem.n if parts else 0)
-        feature_parts = np.empty(problem.coef_size)
         samples = terms.sample_terms(
-            problem.loss, problem.y, problem.c, pair.z, pair.a, z_error, sample_parts, problem.width
-        )
+            problem.loss, problem.y, problem.c, pair.z, pair.a, sums.of_z(problem, pair.w),
+            sample_parts, problem.width, problem.weight_error,
+        )  # fmt: skip
+    certificate, rounding = judged(problem, samples, sample_parts, pair.w, point, problem.scale)
+    # A shorter dual point costs about as large a part of D(a), whose size is that of P(0).
+    return _Proof(certificate, pair.a, rounding + shorter * problem.scale)
+
+
+def judged(
+    frame: Problem,
+    samples: terms.Sums,
+    sample_parts: Floats,
+    w: Floats,
+    point: Point,
+    scale: float,
+) -> tuple[Certificate, float]:
+    """The proof, from sums over all samples, wherever these are, and a feasible dual point; and
+    what rounding errors and the exact balance of free features have added to it."""
+    feature_parts = np.empty(frame.coef_size)
+    with np.errstate(over="ignore", invalid="ignore"):
         features = terms.feature_terms(
-            problem.penalty, problem.lam, pair.w, pair.u, u_error, feature_parts
+            frame.penalty, frame.lam, w, point.u, point.error, feature_parts
         )
-        of_gap = samples.of_gap + features.of_gap + slack
-        of_dual = samples.of_dual + features.of_dual + slack
-        primal = samples.values + features.values
+        cost = Charge(0.0, np.inf, np.inf) if point.cost is None else point.cost
+        of_gap = samples.of_gap + features.of_gap + cost.of_gap
+        of_dual = samples.of_dual + features.of_dual + cost.of_dual
+        primal = samples.values + features.values + (samples.of_primal + features.of_primal)
         gap = samples.gap + features.gap + of_gap
         dual = 0.0 - (samples.conjs + features.conjs + of_dual)
-    if problem.width > 1:
-        feature_parts = feature_parts.reshape(problem.d, -1).sum(axis=1)
+        if point.error.size:  # the sums of the last three lines are rounded as well
+            primal, dual, gap = _above(primal), -_above(-dual), _above(gap)
+    if frame.width > 1:
+        feature_parts = feature_parts.reshape(frame.d, -1).sum(axis=1)
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
     certificate = Certificate(
         primal=np.inf if np.isnan(primal) else primal,
         dual=-np.inf if np.isnan(dual) else dual,
         gap=gap,
-        scale=problem.scale,
-        radius=_radius(gap, problem.lam * problem.least_strength),
+        scale=scale,
+        radius=_radius(gap, frame.lam * frame.least_strength),
         sample_parts=sample_parts,
         feature_parts=feature_parts,
-        constant=problem.constant,
+        constant=frame.constant,
     )
-    # A shorter dual point costs about as large a part of D(a), whose size is that of P(0).
-    return _Proof(certificate, pair.a, of_gap + of_dual + shorter * problem.scale)
+    return certificate, of_gap + of_dual
+
+
+def _above(number: float) -> float:
+    return number + 4.0 * EPS * abs(number)
 
 
 def _radius(gap: float, strength: float) -> float | None:
     if strength == 0.0:
         return None
-    return float(np.sqrt(2.0 * gap / strength)) if gap < np.inf else np.inf
+    return float(np.sqrt(2.0 * gap / strength)) * (1.0 + 4.0 * EPS) if gap < np.inf else np.inf

@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import terms
+from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.ballast import Ballast, Charge, ballast, charged
 from dualgap.linalg import exact
 from dualgap.rounding import ErrorOfZ, error_of_u, error_of_z, rough_error_of_u, rough_error_of_z
 from dualgap.unpenalised import balance
 
-SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
+_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
+_BALANCING = 2.0**-40  # by which a point at its bounds is made smaller first, for room to balance
+_UP = 1.0 + 4.0 * EPS
 
 
 class Sums(NamedTuple):
@@ -77,66 +81,103 @@ PLAIN = Sums(_measured, _scaled, partial(error_of_z, sharp=False))
 EXACT = Sums(_measured_twice, _scaled_and_measured, partial(error_of_z, sharp=True))
 
 
+class Point(NamedTuple):
+    """A dual point as the penalty sees it.
+
+    ``u``      with entries of 0 for free features once these are balanced
+    ``error``  bounds that of u; empty if u is as given
+    ``cost``   of an exact balance of free features; None if there is none
+    """
+
+    u: Floats
+    error: Floats
+    cost: Charge | None = Charge(0.0, 0.0, 0.0)
+
+
 class Feasible(NamedTuple):
-    """``pair`` has such a dual point; ``error`` bounds that of u, and is empty if u is as given;
-    ``slack`` is what the balance of unpenalised features, which is never exact, may cost, and
-    ``shorter`` the part by which the dual point would be longer if u were exact."""
+    """``pair`` has such a dual point, of which ``point`` tells the rest; ``shorter`` is the part by
+    which it would be longer if u were exact."""
 
     pair: Any
-    error: Floats
-    slack: float
+    point: Point
     shorter: float
 
 
 def feasible(problem: Any, pair: Any, sums: Sums) -> Feasible:
     """A pair with a finite D(a), from one with any dual point that the loss allows."""
-    if not len(problem.free_places):
-        pair, error, shorter = _shrunk(problem, *sums.measured(problem, pair), sums)
-        return Feasible(pair, error, 0.0, shorter)
-    pair, reach = _balanced(problem, pair)
-    pair, error, shorter = _shrunk(problem, *sums.measured(problem, pair), sums)
-    free = problem.free_places
-    missing = np.abs(pair.u[free]) + (error[free] if error.size else 0.0)
-    u = pair.u.copy()
-    u[free] = 0.0
-    slack = float(2.0 * problem.lam * np.sum(missing * reach))
-    return Feasible(pair._replace(u=u), error, slack, shorter)
+    if len(problem.free_places):
+        pair = pair._replace(a=balance(problem, pair), u_anew=False)
+    if sums is GIVEN:
+        return _as_given(problem, pair)
+    whole, error = sums.measured(problem, pair)
+    last = whole
+
+    def at(length: float) -> Point:
+        nonlocal last
+        last, own = whole, error
+        if length < 1.0:
+            last, own = sums.scaled(problem, whole, error, length)
+        if length == 0.0:
+            last, own = _nothing(problem, pair), 0.0 * error
+        return balanced(problem, Point(last.u, own), lambda: ballast(problem, last.a), last.w)
+
+    length, point = shortened(problem, at)
+    # Without the errors of u it could be as long as this.
+    if_exact = _room(problem, whole.u, np.empty(0))
+    shorter = 1.0 - length / if_exact if if_exact > 0.0 else 1.0
+    return Feasible(last, point, shorter)
 
 
-def _shrunk(problem: Any, pair: Any, error: Floats, sums: Sums) -> tuple[Any, Floats, float]:
-    """The pair, made smaller until g*(u) is finite for u up to its error."""
-    if not problem.has_bounded_conj:
-        return pair, error, 0.0
-    low, high = problem.features.low, problem.features.high
-    if_exact = terms.room(pair.u, np.empty(0), low, high)
-    if not error.size:
-        return (pair if if_exact == 1.0 else _multiple(pair, if_exact)), error, 0.0
-    whole, length = pair, 1.0
-    for trial in range(SHRINKS):
-        room = terms.room(pair.u, error, low, high)
+def balanced(frame: Any, point: Point, ballast: Callable[[], Ballast], w: Floats) -> Point:
+    """The point with free features balanced exactly, by the dual variables that ``ballast`` has."""
+    free = frame.free_places
+    if not len(free):
+        return point
+    missing = frame.lam * (np.abs(point.u[free]) + point.error[free]) * _UP
+    cost = charged(frame, ballast(), missing, w)
+    if cost is None:
+        return point._replace(cost=None)
+    u, error = point.u.copy(), point.error + cost.u
+    u[free] = error[free] = 0.0
+    return Point(u, error, cost)
+
+
+def shortened(frame: Any, at: Callable[[float], Point]) -> tuple[float, Point]:
+    """The point ``at(length)``, made shorter until g*(u) is finite for u up to its error and free
+    features are balanced; and its length."""
+    length = 1.0
+    for trial in range(_SHRINKS):
+        point = at(length)
+        room = 1.0 - _BALANCING if point.cost is None else _room(frame, point.u, point.error)
         if room == 1.0:
-            return pair, error, 1.0 - length / if_exact if if_exact > 0.0 else 1.0
+            return length, point
         # What a is rounded to may lead outside again, by as little: later trials go further in.
         length *= max(1.0 - (1.0 - room) * 4.0**trial, 0.0)
-        pair, error = sums.scaled(problem, whole, error, length)
-    return _nothing(problem, pair), 0.0 * error, 1.0
+    return 0.0, at(0.0)
+
+
+def _room(frame: Any, u: Floats, error: Floats) -> float:
+    if not frame.has_bounded_conj:
+        return 1.0
+    return float(terms.room(u, error, frame.features.low, frame.features.high))
+
+
+def _as_given(problem: Any, pair: Any) -> Feasible:
+    """On the way, where nothing is proven: what a balance misses costs about that much."""
+    free, slack = problem.free_places, 0.0
+    if len(free):
+        u = problem.average(pair.a)
+        pair = pair._replace(u=u)
+        if (np.abs(u[free]) > error_of_u(problem, pair.a)[free]).any():
+            pair = _nothing(problem, pair)
+        slack = 2.0 * problem.lam * float(np.sum(np.abs(pair.u[free] * pair.w[free])))
+        pair.u[free] = 0.0
+    room = _room(problem, pair.u, np.empty(0))
+    pair = pair if room == 1.0 else _multiple(pair, room)
+    return Feasible(pair, Point(pair.u, np.empty(0), Charge(0.0, slack, slack)), 0.0)
 
 
 def _nothing(problem: Any, pair: Any) -> Any:
     """With a = 0, which is always feasible and says at least that losses have a minimum."""
     a, u = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
     return pair._replace(a=a, u=u, u_anew=True)
-
-
-def _balanced(problem: Any, pair: Any) -> tuple[Any, Floats]:
-    """The pair with a balanced dual point, and how large the free coefficients may be."""
-    a, reach = balance(problem, pair)
-    free = problem.free_places
-    u = problem.average(a)
-    if np.isinf(reach).any() or (np.abs(u[free]) > error_of_u(problem, a)[free]).any():
-        return _nothing(problem, pair), np.zeros(len(free))  # no balance was found
-    # However small the coefficients are here, at the optimum they may be as large as targets need.
-    typical = np.sqrt(np.repeat(problem.column_squares, problem.width)[free] / problem.n)
-    with np.errstate(divide="ignore"):
-        needed = np.where(typical > 0.0, (1.0 + np.abs(problem.y).max()) / typical, 0.0)
-    return pair._replace(a=a, u=u, u_anew=True), reach + needed

@@ -39,6 +39,8 @@ LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LO
 BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
 
 
+_LEAST_WEIGHT = 1e-250  # of the largest: products with it do not underflow
+
 _OF_DATA = (
     "_along",
     "total_square",
@@ -129,7 +131,8 @@ class Problem(DesignMatrix):
         self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
         self.penalty = self._place_by_place(self.feature_penalty)
         self.lam = positive(lam, "lam")
-        self.c = storage.as_shares(_shares(sample_weight, self.n))
+        self.s = _weights(sample_weight, self.n)
+        self.c = storage.as_shares(_shares(self.s, self.n))
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
 
@@ -185,6 +188,7 @@ class Problem(DesignMatrix):
         other.n = len(places)
         other.y = storage.read_only(self.y[places])
         other.c = storage.chosen(self.c, places)
+        other.s = None if self.s is None else self.s[places]
         other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
         return other
 
@@ -201,6 +205,11 @@ class Problem(DesignMatrix):
         # kernel has one signature.
         self.y = storage.read_only(np.require(self.y, None, "A"))
         self.c = storage.as_shares(self.c)
+
+    @property
+    def weight_error(self) -> float:
+        """A bound on the relative errors of c, in units of EPS (docs/decisions/rounding.md)."""
+        return 0.5 if self.s is None else 11.0 + 0.5 * float(np.log2(self.n))
 
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
@@ -414,14 +423,26 @@ def check_loss(loss: Any) -> Any:
     return loss.checked() if hasattr(loss, "checked") else loss
 
 
-def _shares(sample_weight: Any, n: int) -> Floats:
+def _weights(sample_weight: Any, n: int) -> Floats | None:
+    """The weights as given, or None if they are equal."""
     if sample_weight is None:
-        return np.broadcast_to(1.0 / n, n)
+        return None
     weights = finite_vector(sample_weight, "sample_weight", n)
     if (weights < 0.0).any():
         raise ValueError("sample_weight has negative entries")
     largest = weights.max()
     if largest == 0.0:
         raise ValueError("sample_weight is zero for every sample")
-    shares = weights / largest  # first, so that the sum cannot overflow
+    if ((weights > 0.0) & (weights < _LEAST_WEIGHT * largest)).any():
+        raise ValueError(
+            f"sample_weight has entries below {_LEAST_WEIGHT:.0e} times the largest one, whose "
+            "shares leave the range of float64: make them 0"
+        )
+    return None if weights.min() == largest else storage.read_only(weights.copy())
+
+
+def _shares(weights: Floats | None, n: int) -> Floats:
+    if weights is None:
+        return np.broadcast_to(1.0 / n, n)
+    shares = weights / weights.max()  # first, so that the sum cannot overflow
     return np.asarray(shares / shares.sum())

@@ -62,6 +62,7 @@ def error_of_u(problem: Any, a: Floats) -> Floats:
         problem.column_squares,
         dual_sizes(problem, a),
         blocked=not problem.by_rows,
+        weight_error=problem.weight_error,
     )
 
 
@@ -70,15 +71,23 @@ def rough_error_of_u(problem: Any, a: Floats) -> Floats:
     if not problem.by_rows:
         return error_of_u(problem, a)
     counts, squares = np.array([float(problem.n)]), np.array([problem.total_square])
-    return np.tile(error_of_sums(counts, squares, dual_sizes(problem, a)), problem.d)
+    error = error_of_sums(
+        counts, squares, dual_sizes(problem, a), weight_error=problem.weight_error
+    )
+    return np.tile(error, problem.d)
 
 
 def error_of_sums(
-    counts: Floats, squares: Floats, sizes: Floats, *, blocked: bool = False
+    counts: Floats,
+    squares: Floats,
+    sizes: Floats,
+    *,
+    blocked: bool = False,
+    weight_error: float = 0.0,
 ) -> Floats:
     """The same from what u depends on: for each feature how many products are added up, at most,
-    and Σ x², and for each class ``dual_sizes``. Changes ``counts``."""
-    more = _MULTIPLIED + (LOOSE * len(sizes) if len(sizes) > 1 else 0.0)
+    and Σ x², for each class ``dual_sizes``, and the relative error of c. Changes ``counts``."""
+    more = _MULTIPLIED + weight_error + (LOOSE * len(sizes) if len(sizes) > 1 else 0.0)
     if len(sizes) == 1:
         _bound(squares, blocked, float(sizes[0]), more, counts)
         return counts

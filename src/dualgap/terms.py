@@ -7,14 +7,15 @@ they add up to P(w) − D(a). The kernels fill in parts, sum up, and bound what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap import _threads, block_terms
-from dualgap._compile import inner, kernel
+from dualgap._compile import kernel, ordered_kernel
 from dualgap._rules import (
     conj,
     conj_slope,
@@ -35,16 +36,35 @@ from dualgap.linalg.exact import added, plus
 _MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 16
 _BOUNDED = 1 << 14  # the most where there are bounds on errors, which are vectors of that length
 _SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
+_COVERED = 1.0 + 1e-6  # bounds on errors are sums of positive terms, with errors of their own
 
 
 class Sums(NamedTuple):
-    """Sums over samples, or over features, and what rounding can have done to two of them."""
+    """Sums over samples, or over features, and bounds on what rounding has done to them."""
 
     values: float  # of c φ(z), or λ g(w)
     conjs: float  # of c φ*(−a), or λ g*(u)
     gap: float  # of the parts
+    of_primal: float
     of_gap: float
     of_dual: float
+
+
+def total(parts: Sequence[Any]) -> Sums:
+    """Sums over all pieces, or partitions, rounded once; bounds cover their own rounding."""
+    found = Sums(*(_exact_sum(column) for column in zip(*parts)))
+    return found._replace(
+        of_primal=_COVERED * found.of_primal,
+        of_gap=_COVERED * found.of_gap,
+        of_dual=_COVERED * found.of_dual,
+    )
+
+
+def _exact_sum(numbers: tuple[float, ...]) -> float:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # it overflows, or has infinities of both signs
+        return float(sum(numbers))
 
 
 def no_error(some: slice) -> Any:
@@ -61,10 +81,12 @@ def sample_terms(
     z_error: Callable[[slice], Any],
     parts: Any,
     width: int = 1,
+    weight_error: float = 0.0,
 ) -> Sums:
     """The sums over samples; fills in their parts of the gap, unless ``parts`` is empty.
 
-    ``z_error`` bounds |z − Xw| of some samples, for blocks the norm of that, or returns nothing.
+    ``z_error`` bounds |z − Xw| of some samples, for blocks the norm of that, or returns nothing;
+    ``weight_error`` bounds the relative error of c, in units of EPS.
     """
     # Counts are multiplied by z. Labels are signs, and other targets are compared with z.
     multiplied = loss.targets == "count"
@@ -72,10 +94,9 @@ def sample_terms(
 
     def sums(one: slice, flat: slice) -> Any:
         points = y[one], c[one], z[flat], a[flat]
-        return action(loss, multiplied, *points, z_error(one), parts[one])
+        return action(loss, multiplied, *points, z_error(one), parts[one], PER_TERM + weight_error)
 
-    found = _threads.together(sums, list(pieces(len(y), loss, width, bounded=True)))
-    return Sums(*(float(total) for total in np.sum(found, axis=0)))
+    return total(_threads.together(sums, list(pieces(len(y), loss, width, bounded=True))))
 
 
 def pieces(
@@ -98,7 +119,7 @@ def few_at_once(n: int) -> Iterator[slice]:
     return (slice(first, min(first + _SHORT, n)) for first in range(0, n, _SHORT))
 
 
-@kernel
+@ordered_kernel
 def _sample_terms(
     loss: Any,
     multiplied: bool,
@@ -108,10 +129,10 @@ def _sample_terms(
     a: Any,
     z_error: Any,
     parts: Any,
+    per_term: float,
 ) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
-    of_gap = 0.0
-    of_dual = 0.0
+    of_primal, of_gap, of_dual = 0.0, 0.0, 0.0
     some_values, some_conjs, some_parts = np.empty(ROW), np.empty(ROW), np.empty(ROW)
     some_left, some_right = np.empty(ROW), np.empty(ROW)
     for first in range(0, len(y), ROW):
@@ -130,7 +151,8 @@ def _sample_terms(
             some_left[k] = slope(loss, z[i] - error, y[i])
             some_right[k] = slope(loss, z[i] + error, y[i])
         for start in range(0, size, FEW):
-            few_values, few_conjs, few_parts, few_of_gap, few_of_dual = 0.0, 0.0, 0.0, 0.0, 0.0
+            few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
+            few_of_primal, few_of_gap, few_of_dual = 0.0, 0.0, 0.0
             for k in range(start, min(start + FEW, size)):
                 i = first + k
                 share, part = c[i], 0.0
@@ -144,30 +166,37 @@ def _sample_terms(
                         left, right = some_left[k], some_right[k]
                         error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
                         # Values can be small differences of large terms: |r| − ε, e^z − yz.
-                        hidden = max(abs(left), abs(right)) * (abs(y[i]) + abs(z[i]))
+                        steep = max(abs(left), abs(right))
+                        hidden = steep * (abs(y[i]) + abs(z[i]))
                         if multiplied:
                             hidden += abs(y[i] * z[i])
+                        of_z = abs(some_values[k]) + hidden
                         of_a = abs(some_conjs[k]) + abs(a[i] * y[i])
-                        of_all = abs(some_values[k]) + of_a + abs(a[i] * z[i]) + hidden
+                        of_all = of_z + of_a + abs(a[i] * z[i])
                         tilt = max(abs(a[i] + left), abs(a[i] + right))
-                        off = share * (PER_TERM * EPS * of_all + tilt * error)
+                        off = share * (per_term * EPS * of_z + steep * error)
+                        few_of_primal = plus(few_of_primal, off)
+                        off = share * (per_term * EPS * of_all + tilt * error)
                         few_of_gap = plus(few_of_gap, off)
-                        few_of_dual = plus(few_of_dual, share * PER_TERM * EPS * of_a)
+                        few_of_dual = plus(few_of_dual, share * per_term * EPS * of_a)
                 if len(parts):
                     parts[i] = part
             values, conjs = added(*values, few_values), added(*conjs, few_conjs)
             gap = added(*gap, few_parts)
+            of_primal = plus(of_primal, few_of_primal)
             of_gap, of_dual = plus(of_gap, few_of_gap), plus(of_dual, few_of_dual)
-    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+    sums = values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
+    return *sums, of_primal, of_gap, of_dual
 
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
     """The same over features; ``u_error`` bounds the error of u or is empty."""
-    return Sums(*_feature_terms(penalty, lam, w, u, u_error, parts))
+    sums = _feature_terms(penalty, lam, w, u, parts)
+    return total([(*sums, *_feature_errors(penalty, lam, w, u, u_error))])
 
 
-@kernel
-def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Any:
+@ordered_kernel
+def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     for first in range(0, len(w), FEW):
         few_values, few_conjs, few_parts = 0.0, 0.0, 0.0
@@ -181,26 +210,25 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts
             few_parts = plus(few_parts, parts[j])
         values, conjs = added(*values, few_values), added(*conjs, few_conjs)
         gap = added(*gap, few_parts)
-    of_gap, of_dual = _feature_errors(penalty, lam, w, u, u_error)
-    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1], of_gap, of_dual
+    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
 
 
-@inner
-def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> tuple[float, float]:
-    """What rounding can have done to the sums of all parts, and of their conjugates."""
-    of_gap = 0.0
-    of_dual = 0.0
+@ordered_kernel
+def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> Any:
+    """What rounding can have done to the sums of values, of all parts, and of conjugates."""
+    of_primal, of_gap, of_dual = 0.0, 0.0, 0.0
     for j in range(len(u_error)):
         low, high = domain(penalty, j)
         left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
         right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-        own = abs(conj(penalty, u[j], j))
-        size = abs(value(penalty, w[j], j)) + own + abs(w[j] * u[j])
+        own, penalty_value = abs(conj(penalty, u[j], j)), abs(value(penalty, w[j], j))
+        size = penalty_value + own + abs(w[j] * u[j])
         tilt = max(abs(w[j] - left), abs(w[j] - right))
         reach = max(abs(left), abs(right))
+        of_primal += lam * PER_TERM * EPS * penalty_value
         of_gap += lam * (PER_TERM * EPS * size + tilt * u_error[j])
         of_dual += lam * (PER_TERM * EPS * own + reach * u_error[j])
-    return of_gap, of_dual
+    return of_primal, of_gap, of_dual
 
 
 @kernel

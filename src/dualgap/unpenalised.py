@@ -33,12 +33,11 @@ _COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised featu
 class FreeFeatures(NamedTuple):
     """What a problem knows of its features without a penalty.
 
-    ``places`` are those of their coefficients, ``X`` their columns divided by their norms
-    ``divisor``; nothing bounds the coefficients if they are ``collinear``. ``q`` is the curvature
-    of a typical coordinate step over samples.
+    ``X`` are their columns divided by their norms ``divisor``; they are ``collinear`` if that makes
+    no difference to samples with a weight. ``q`` is the curvature of a typical coordinate step over
+    samples.
     """
 
-    places: Any
     X: Floats
     divisor: Floats
     collinear: bool
@@ -58,9 +57,17 @@ def free_features(problem: Any) -> FreeFeatures:
     size = np.sqrt(problem.column_squares[features])
     divisor = np.where(size > 0.0, size, 1.0)
     X /= divisor
-    used = X[:, size > 0.0]
-    collinear = bool(used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR)
-    return FreeFeatures(places, X, divisor, collinear, _typical_curvature(problem, features))
+    return FreeFeatures(X, divisor, _collinear(problem, X), _typical_curvature(problem, features))
+
+
+def _collinear(problem: Any, X: Floats) -> bool:
+    """Whether a combination of the columns is next to nothing where samples have weights."""
+    if X.shape[1] == 1:
+        return False
+    seen = X * np.sqrt(problem.c)[:, None]
+    sizes = np.sqrt(np.sum(seen * seen, axis=0))
+    used = seen[:, sizes > 0.0] / sizes[sizes > 0.0]
+    return bool(used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR)
 
 
 def _typical_curvature(problem: Any, free: Any) -> float:
@@ -70,24 +77,20 @@ def _typical_curvature(problem: Any, free: Any) -> float:
     return q if 0.0 < q < np.inf else float(problem.unit_curvature)
 
 
-def balance(problem: Any, pair: Any) -> tuple[Floats, Floats]:
-    """A feasible dual point that satisfies the constraint of each free feature.
+def balance(problem: Any, pair: Any) -> Floats:
+    """A feasible dual point that satisfies the constraint of each free feature, up to rounding.
 
-    That is one close to the pair's own, if that has room, else one close to −φ'(z). Also returns
-    how large the free coefficients are; infinite when the features are so nearly collinear that
-    nothing bounds them.
+    That is one close to the pair's own, if that has room, else one close to −φ'(z). If features are
+    so nearly collinear that no search can end, the point as it is.
     """
     free: FreeFeatures = problem.unpenalised
-    reach = np.abs(pair.w[free.places])
     if free.collinear:
-        return pair.a, np.full(len(reach), np.inf)
+        return np.asarray(pair.a)
     if problem.width > 1:
-        a, move = balance_blocks(problem, free.X, pair.a)
-    elif problem.loss.differentiable:
-        a, move = _balance_smooth(problem, free.X, pair.a, pair.z)
-    else:
-        a, move = balance_kinks(problem, free.X, free.q, pair.a, pair.z)
-    return a, reach + np.abs(move) / np.repeat(free.divisor, problem.width)
+        return balance_blocks(problem, free.X, pair.a)
+    if problem.loss.differentiable:
+        return _balance_smooth(problem, free.X, pair.a, pair.z)
+    return balance_kinks(problem, free.X, free.q, pair.a, pair.z)
 
 
 class _Slopes:
@@ -131,14 +134,13 @@ class _Slopes:
         return polish(self, a, corrected)
 
 
-def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> tuple[Floats, Floats]:
+def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> Floats:
     family = _Slopes(problem, X, z)
-    t = np.zeros(family.size)
-    found = family.polished(a, family.curvatures(t))
+    found = family.polished(a, family.curvatures(np.zeros(family.size)))
     if not is_close(family, found, problem.n):
         found, t = settle(family)
         found = family.polished(found, family.curvatures(t))
-    return found, t
+    return found
 
 
 def fitted_alone(problem: Any) -> Floats:

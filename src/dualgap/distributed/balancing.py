@@ -60,7 +60,7 @@ class _Everywhere:
 
 def balanced_classes(crew: Crew, width: int, n: int) -> Change:
     """The change with which dual variables add up to 0 for each class."""
-    found: Change = balanced(_Everywhere(crew, width), Change(), n)[0]
+    found: Change = balanced(_Everywhere(crew, width), Change(), n)
     return found
 
 

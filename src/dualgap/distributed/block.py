@@ -72,9 +72,16 @@ class Block(Problem):
         self.y = storage.read_only(_targets(raw.y, self.loss, shape.labels))
         self.penalty = self._place_by_place(check_penalty(model.penalty, self.p))
         self.lam = positive(model.lam, "lam")
-        self.c = storage.as_shares(_weights(raw.weights, self.n) / shape.weight)
+        self.s = _weights(raw.weights, self.n)
+        self.c = storage.as_shares(self.s / shape.weight)
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
+
+    @property
+    def weight_error(self) -> float:
+        """Weights are added up in partitions, over these, and for labels with factors."""
+        labels = 0 if self.shape.labels is None else len(self.shape.labels)
+        return 4.0 + 0.5 * (self.shape.parts + labels)
 
     @cached_property
     def tables(self) -> dict[Any, Any]:

@@ -7,13 +7,14 @@ finite. What partitions do here, whatever the driver has found.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualgap import terms
 from dualgap._validate import Floats
 from dualgap.balance_blocks import Tilts
+from dualgap.ballast import candidates
 from dualgap.distributed.block import Block
 
 
@@ -46,6 +47,12 @@ def _tilts(block: Block, a: Floats) -> Tilts:
 def keep(block: Block, a: Floats, k: int, change: Change) -> tuple[None, Floats]:
     """Make the changed dual variables those of the partition."""
     return None, changed(block, a, change)
+
+
+def ballasts(block: Block, a: Floats, k: int, change: Change) -> tuple[Any, Floats]:
+    """Those of the changed dual variables that can make their balance exact, and how many samples
+    the partition has."""
+    return (candidates(block, changed(block, a, change)), block.n), a
 
 
 def imbalances(block: Block, a: Floats, k: int, ts: Floats) -> tuple[Floats, Floats]:

@@ -120,7 +120,9 @@ def _judged(block: Block, a: Floats, w: Floats, proof: bool) -> Judgement:
     error = error_of_z(block, w, sharp=False) if proof else terms.no_error
     with np.errstate(over="ignore", invalid="ignore"):
         z = block.decision(w)
-        sums = terms.sample_terms(block.loss, block.y, block.c, z, a, error, parts, block.width)
+        sums = terms.sample_terms(
+            block.loss, block.y, block.c, z, a, error, parts, block.width, block.weight_error
+        )
     return Judgement(sums, parts)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from dualgap._validate import Floats
+from dualgap.ballast import Ballast, chosen, merged
 from dualgap.certificate import Certificate
 from dualgap.distributed.balancing import balanced_classes, balanced_numbers
 from dualgap.distributed.block import Block
 from dualgap.distributed.crew import Crew, LostError
-from dualgap.distributed.dual_change import Change, keep
+from dualgap.distributed.dual_change import Change, ballasts, keep
 from dualgap.distributed.held import Held, outer_of, under
 from dualgap.distributed.local import Judging, average, judge
 from dualgap.distributed.schemes import Scheme
-from dualgap.distributed.whole import Point, Whole, certificate, point_of, shortened
+from dualgap.distributed.whole import Whole, certificate, point_of
+from dualgap.dual_point import Point, balanced, shortened
 
 
 class Standing:
@@ -81,9 +83,18 @@ class Standing:
         if len(self.frame.free_places):
             self.change = self._balance(point)
             point = point_of(self.whole, self.crew.ask(average, self.change))
-        point, factor = shortened(self.frame, point)
-        self.change = self.change._replace(factor=factor)
-        return point
+
+        def at(length: float) -> Point:
+            self.change = self.change._replace(factor=length)
+            own = Point(length * point.u, point.error if length > 0.0 else 0.0 * point.error)
+            return balanced(self.frame, own, self._ballast, self.best)
+
+        return shortened(self.frame, at)[1]
+
+    def _ballast(self) -> Ballast:
+        """The dual variables of all partitions that can make their balance exact."""
+        found = self.crew.ask(ballasts, self.change)
+        return chosen(merged([own for own, _ in found], [n for _, n in found]))
 
     def _balance(self, point: Point) -> Change:
         if self.frame.width > 1:

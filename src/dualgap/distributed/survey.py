@@ -57,9 +57,16 @@ def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
     if loss.targets == "binary" or y.dtype.kind in "biuf":
         y = finite_vector(y, "y", n).astype(y.dtype)
     found, places = distinct(y)
-    sums = np.bincount(places, weights, len(found)).astype(np.float64)
+    counts = np.bincount(places, minlength=len(found))
+    sums = counts.astype(np.float64) if weights is None else _added_up(weights, places, counts)
     most = _FEW if loss.targets == "binary" else len(found)
     return found[:most], sums[:most]
+
+
+def _added_up(weights: Any, places: Any, counts: Any) -> Floats:
+    """Sums by place, each rounded once: the certificate counts on it."""
+    apart = np.split(np.asarray(weights)[np.argsort(places)], np.cumsum(counts)[:-1])
+    return np.array([math.fsum(part) for part in apart])
 
 
 def _weight(weights: Any, n: int) -> float:

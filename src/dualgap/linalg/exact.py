@@ -20,19 +20,29 @@ _SPLIT = 134217729.0  # 2²⁷ + 1: halves the digits of a float64
 
 
 def average(problem: Any, a: Floats) -> tuple[Floats, Floats]:
-    """u = (1/λ) Σ c a x for a scalar loss, and a bound on its error."""
+    """u = (1/(λS)) Σ s a x for a scalar loss, S = Σ s, and a bound on its error.
+
+    By the weights s as they were given, since shares c = s/S are rounded.
+    """
     high, low = np.zeros((2, problem.coef_size))
-    weights, lost = np.empty((2, problem.n))
-    multiply(problem.c, a, weights, lost)
+    weights, lost = a, np.zeros(problem.n)
+    whole, part = float(problem.n), 0.0
+    if problem.s is not None:
+        # A power of two changes nothing but keeps products in the range of float64.
+        s = np.ldexp(problem.s, -int(np.frexp(problem.s.max())[1]))
+        weights = np.empty(problem.n)
+        whole, part = total_of(s, lost)
+        multiply(s, a, weights, lost)
     passes = scatter if problem.by_rows else gather
     passes(problem._stored, weights, lost, high[: problem.p], low[: problem.p])
     if problem.has_intercept:
         total, rest = total_of(weights, lost)
         high[-1], low[-1] = problem.constant * total, problem.constant * rest
-    u = (high + low) / problem.lam
-    size = np.sqrt(problem.column_squares * np.sum(weights * weights)) / problem.lam
+    divisor = problem.lam * (whole + part)
+    u = (high + low) / divisor
+    size = np.sqrt(problem.column_squares * np.sum(weights * weights)) / divisor
     terms = (4.0 + problem.column_counts) * EPS
-    return u, np.asarray(4.0 * EPS * np.abs(u) + terms * terms * size)
+    return u, np.asarray(8.0 * EPS * np.abs(u) + terms * terms * size)
 
 
 @careful
