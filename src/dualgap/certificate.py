@@ -246,8 +246,10 @@ def judged(
         primal = samples.values + features.values + (samples.of_primal + features.of_primal)
         gap = samples.gap + features.gap + of_gap
         dual = 0.0 - (samples.conjs + features.conjs + of_dual)
-        if point.error.size:  # the sums of the last three lines are rounded as well
+        if point.error.size:
+            # P ≤ D + gap is often the better bound. All these sums are rounded as well.
             primal, dual, gap = _above(primal), -_above(-dual), _above(gap)
+            primal = min(primal, _above(of_dual - samples.conjs - features.conjs + gap))
     if frame.width > 1:
         feature_parts = feature_parts.reshape(frame.d, -1).sum(axis=1)
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap

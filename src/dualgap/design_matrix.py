@@ -11,15 +11,23 @@ from dualgap._validate import LARGEST, SMALLEST, Floats, positive
 from dualgap.intercept import check_intercept
 from dualgap.linalg import products, storage
 from dualgap.linalg.bordered import Bordered, Extended, with_coordinate, with_entry
+from dualgap.linalg.shift import Shift, moved
 
 
 class DesignMatrix:
-    """X, its shape (n, p), or (n, d) with the constant feature, its views, norms and products."""
+    """X, its shape (n, p), or (n, d) with the constant feature, its views, norms and products.
+
+    ``X`` is ``given``, except for columns that a free intercept allows to ``shift``: inside, the
+    intercept is that of the moved data (``intercept.py``).
+    """
 
     def __init__(self, X: Any, intercept: Any = False, intercept_scaling: float = 1.0) -> None:
-        self.X = storage.as_data(X)
+        self.given = self.X = storage.as_data(X)
+        self.shift: Shift | None = None
         self.n, self.p = self.X.shape
         self.intercept = check_intercept(intercept)
+        if self.intercept is True:
+            self.X, self.shift = moved(self.given)
         scaling = positive(intercept_scaling, "intercept_scaling")
         self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
         self.d = self.p + self.has_intercept

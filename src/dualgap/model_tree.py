@@ -9,6 +9,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap._validate import Floats
+from dualgap.linalg.shift import Shift
 from dualgap.model import Model, bare
 from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
 from dualgap.penalties._check import check_penalty
@@ -90,12 +91,15 @@ def _certificate(tree: Mapping[str, Any]) -> Any:
 
 
 def _radius(tree: Mapping[str, Any], p: int) -> Radius:
+    moved = tree.get("shift")
+    shift = None if moved is None else Shift(np.asarray(moved[0], np.int64), _floats(moved[1]))
     return Radius(
         float(tree["root"]),
         np.broadcast_to(_floats(tree["spread"]), p).copy(),
         float(tree["constant"]),
         _floats(tree["intercept"])[()],
         None if tree["between"] is None else _floats(tree["between"]),
+        shift,
     )
 
 

@@ -184,6 +184,7 @@ class Problem(DesignMatrix):
         for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
         other.X, other._measured = storage.select(self.stored_rows, places), {}
+        other.given = other.X
         other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
         other.n = len(places)
         other.y = storage.read_only(self.y[places])

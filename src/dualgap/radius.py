@@ -5,11 +5,13 @@ Let (w*, b*) be an optimum and ``gap`` at least P(w) − D(a). As g_j is μ_j-st
     (λ/2) Σ_j μ_j (w_j − w_j*)² ≤ gap,   hence   |x·(w − w*)| ≤ √(2 gap/λ) · √(Σ_j x_j²/μ_j).
 
 An intercept without a penalty is bounded by the samples: P(w*) − D(a) ≤ gap is the sum of the
-non-negative parts of ``terms.py`` at the optimum, so that
+non-negative parts of ``terms.py`` at the optimum. Without the samples that make the balance of a
+exact (``ballast.py``) it is no larger, so that
 
     Σ_i c_i min_{|t| ≤ ρ_i} FY_i(x_i·w + b* + t, a_i) ≤ gap,      FY_i(z, a) = φ(z) + φ*(−a) + a z,
 
-where ρ_i bounds |x_i·(w − w*)|. The left side is convex in b*, and its two ends are found by trial.
+where ρ_i bounds |x_i·(w − w*)| on moved data (``linalg/shift.py``). The left side is convex in b*,
+and its two ends are found by trial.
 For softmax, FY_i is the divergence of two distributions over classes, which is at least that of
 their restrictions to two classes: the same condition, for a logistic loss, on each difference of
 two intercepts. Nothing finite can be said of features without a penalty, nor of penalties such as
@@ -26,10 +28,12 @@ from dualgap._compile import kernel
 from dualgap._rules import conj, slope, value
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.ballast import ballast
 from dualgap.block_terms import PER_TERM
 from dualgap.certificate import Certificate
-from dualgap.intercept import joined
+from dualgap.intercept import joined, shift_error
 from dualgap.linalg import products, storage
+from dualgap.linalg.shift import Shift
 from dualgap.losses.logistic import Logistic
 from dualgap.losses.softmax import Softmax
 from dualgap.problem import Problem
@@ -48,6 +52,7 @@ class Radius(NamedTuple):
     ``intercept``  bound on |b − b*| of an unpenalised intercept; for classes one for each, where
                    the optimum with the same mean of intercepts is meant
     ``between``    bounds on the differences of two intercepts, for each pair of classes
+    ``shift``      what columns were moved by; intercepts are then those of the moved data
     """
 
     root: float
@@ -55,18 +60,29 @@ class Radius(NamedTuple):
     constant: float
     intercept: Any
     between: Any
+    shift: Shift | None = None
 
     def of_features(self, X: Any) -> Floats:
-        """Bounds on |x·(w − w*)|, the constant feature included when it is penalised."""
+        """Bounds on |(x − shift)·(w − w*)|, the constant feature included when it is penalised."""
         if np.isinf(self.constant):
             return np.full(X.shape[0], np.inf)
         # First, as a gap of 0 says nothing of these either.
         free = np.isinf(self.spread)
-        squares = row_squares(X, np.where(free, 0.0, self.spread)) + self.constant
+        squares = self._squares(X, np.where(free, 0.0, self.spread)) + self.constant
         bound = self.root * np.sqrt(squares) * _LOOSE
         if free.any():
-            bound[row_squares(X, free.astype(np.float64)) > 0.0] = np.inf
+            bound[self._squares(X, free.astype(np.float64)) > 0.0] = np.inf
         return np.asarray(bound)
+
+    def _squares(self, X: Any, weights: Floats) -> Floats:
+        if self.shift is None:
+            return row_squares(X, weights)
+        places, by = self.shift
+        own = X[:, places]
+        own = np.asarray(own.toarray() if storage.is_sparse(own) else own, dtype=np.float64) - by
+        others = weights.copy()
+        others[places] = 0.0
+        return np.asarray(row_squares(X, others) + (own * own) @ weights[places])
 
 
 def radius(
@@ -86,16 +102,17 @@ def radius(
     w = joined(problem, coef, intercept)
     z = problem.decision(w)
     error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
-    room = found.of_features(problem.X) + error
+    moved = shift_error(problem, w)
+    room = found.of_features(problem.X) + (error + moved)
+    found = found._replace(shift=problem.shift)
+    c = np.array(problem.c)
+    c[ballast(problem, a).samples] = 0.0
+    c = storage.as_shares(c)
     if problem.width > 1:
-        between = _between(problem, z, a, room, certificate.gap)
+        between = _between(problem, c, z, a, room, certificate.gap) + 2.0 * moved
         return found._replace(between=between, intercept=between.mean(axis=1))
-    imbalance = abs(float(np.sum(problem.c * a)))
-    imbalance += problem.n * EPS * float(np.sum(problem.c * np.abs(a)))
-    samples = _Samples(problem.loss, problem.y, problem.c, z, a, room)
-    return found._replace(
-        intercept=samples.reach(certificate.gap + imbalance * abs(intercept), imbalance)
-    )
+    samples = _Samples(problem.loss, problem.y, c, z, a, room)
+    return found._replace(intercept=samples.reach(certificate.gap) + moved)
 
 
 def row_squares(X: Any, weights: Floats) -> Floats:
@@ -120,21 +137,18 @@ class _Samples(NamedTuple):
     a: Floats
     room: Floats
 
-    def reach(self, limit: float, slope: float) -> float:
-        """The largest |shift| for which the parts can sum to no more than limit + slope·|shift|.
-
-        At shift 0 they can, and what grows faster than a line there stays above it.
-        """
+    def reach(self, limit: float) -> float:
+        """The largest |shift| for which the parts can sum to no more than ``limit``."""
         if not np.isfinite(limit) or np.isinf(self.room).any():
             return np.inf
         first = float(np.max(self.room)) or EPS * (1.0 + float(np.max(np.abs(self.z))))
         return max(
-            _first_outside(lambda shift: self._is_outside(shift, limit, slope), first),
-            _first_outside(lambda shift: self._is_outside(-shift, limit, slope), first),
+            _first_outside(lambda shift: self._is_outside(shift, limit), first),
+            _first_outside(lambda shift: self._is_outside(-shift, limit), first),
         )
 
-    def _is_outside(self, shift: float, limit: float, slope: float) -> bool:
-        most = (limit + slope * abs(shift)) * _LOOSE
+    def _is_outside(self, shift: float, limit: float) -> bool:
+        most = limit * _LOOSE
         return bool(least_parts(self.loss.targets == "count", *self, shift, most) > most)
 
 
@@ -197,7 +211,7 @@ def least_parts(
     return total
 
 
-def _between(problem: Problem, z: Floats, a: Floats, room: Floats, gap: float) -> Floats:
+def _between(problem: Problem, c: Floats, z: Floats, a: Floats, room: Floats, gap: float) -> Floats:
     """How far each difference of two intercepts can be from that of an optimum."""
     width = problem.width
     out = np.full((width, width), np.inf)
@@ -217,7 +231,6 @@ def _between(problem: Problem, z: Floats, a: Floats, room: Floats, gap: float) -
         for other in range(k):
             both = shares[:, k] + shares[:, other]
             share = np.divide(shares[:, other], both, out=np.zeros(problem.n), where=both > 0.0)
-            c = problem.c * both
-            samples = _Samples(Logistic(), ones, c, Z[:, k] - Z[:, other], share, room)
-            out[k, other] = out[other, k] = samples.reach(limit, 0.0)
+            samples = _Samples(Logistic(), ones, c * both, Z[:, k] - Z[:, other], share, room)
+            out[k, other] = out[other, k] = samples.reach(limit)
     return out

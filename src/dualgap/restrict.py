@@ -27,7 +27,7 @@ def on_features(problem: Problem, kept: Any) -> Problem | None:
         problem.loss,
         penalty,
         problem.lam,
-        problem.c,
+        problem.s,
         problem.intercept,
         problem.constant or 1.0,
     )
@@ -35,6 +35,8 @@ def on_features(problem: Problem, kept: Any) -> Problem | None:
 
 def _columns(problem: Problem, kept: Any) -> Any:
     """Some columns of X, read from the copy that a features view has made, if X is by rows."""
+    if problem.shift is not None:
+        return problem.given[:, kept]
     columns: Any = problem.columns
     if problem.has_intercept:
         columns = columns.base

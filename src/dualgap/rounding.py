@@ -11,6 +11,7 @@ import numpy as np
 from dualgap._compile import kernel
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.intercept import shift_error
 from dualgap.linalg.products import BLOCK, norm
 from dualgap.losses._simplex import LOOSE
 
@@ -29,6 +30,7 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> ErrorOfZ:
     """
     blocked, size = problem.by_rows, norm(w)
     even = norm(np.repeat(problem.column_sizes, problem.width) * w) if sharp else np.inf
+    moved = shift_error(problem, w)
 
     def of(some: slice) -> Floats:
         error: Floats = problem.row_counts_of(some)
@@ -37,6 +39,8 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> ErrorOfZ:
         if sharp:
             _bound(problem.even_squares[some], blocked, even, 0.0, scaled)
             np.fmin(error, scaled, out=error)
+        if moved:
+            error += moved
         return error
 
     return of
@@ -48,6 +52,7 @@ def rough_error_of_z(problem: Any, w: Floats) -> ErrorOfZ:
         return error_of_z(problem, w, sharp=False)
     error = np.array([float(np.count_nonzero(w))])
     _bound(np.array([problem.total_square]), False, norm(w), 0.0, error)
+    error += shift_error(problem, w)
     return lambda some: np.repeat(error, some.stop - some.start)
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
+from dualgap.ballast import ballast
 from dualgap.certificate import Certificate
+from dualgap.dual_point import Point, balanced
 from dualgap.linalg import products
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
@@ -35,14 +37,20 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap) or not _can_be_zero(problem):
         return problem.shaped(np.zeros(own, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
-    u, error = problem.average(a), error_of_u(problem, a)
+    point = balanced(
+        problem,
+        Point(problem.average(a), error_of_u(problem, a)),
+        lambda: ballast(problem, a),
+        np.zeros(problem.coef_size),
+    )
+    if point.cost is None:
+        return problem.shaped(np.zeros(own, dtype=bool))
+    u, error = point.u, point.error
     squares = _squares(problem)
     if problem.intercept is True:
         mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own][:: problem.width]
         # The square of the mean is known as well as the sum that it is taken from.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
-        imbalance = np.abs(u[own:]) + error[own:]
-        error[:own] += np.outer(np.abs(mean), imbalance).ravel()
     reach = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _ROOM
     error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
     lowest, highest = np.empty((2, problem.coef_size))

@@ -37,7 +37,7 @@ def is_on_disk(X: Any) -> bool:
 
     Any memory map is read in place, but others (joblib's, for one) are small enough for a copy.
     """
-    return bool(getattr(type(X), "on_disk", False)) and _is_mapped(X.data)
+    return bool(getattr(type(X), "on_disk", False)) and is_mapped(X.data)
 
 
 def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -150,10 +150,11 @@ def counts(stored: Stored, some: slice) -> Floats:
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:
     # Reading a memory map against its order is slow, but copying it may not fit into memory.
-    return X.flags.c_contiguous or _is_mapped(X)
+    return X.flags.c_contiguous or is_mapped(X)
 
 
-def _is_mapped(array: Any) -> bool:
+def is_mapped(array: Any) -> bool:
+    """Whether the memory of an array is that of a file."""
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None

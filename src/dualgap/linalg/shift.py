@@ -1,0 +1,90 @@
+"""Columns far from 0, moved there: with a free intercept the problem stays exactly the same.
+
+For values such as 1e8 + t every product loses the digits of t. Subtracting a number μ_j from all
+entries of column j turns x·w + b into (x − μ)·w + (b + μ·w): another intercept, nothing else. Where
+all entries of a column lie within a factor 2 of μ_j, the subtraction is exact (Sterbenz), so that a
+proof on the moved data is one on the data as given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap._scalar import EPS
+from dualgap._validate import Floats
+from dualgap.linalg import storage
+from dualgap.linalg.exact import multiply, total_of
+
+_NEAR = 0.125  # the spread of a column that is moved, relative to its distance from 0
+_FIRST = 16  # rows that tell most columns from such ones
+
+
+class Shift(NamedTuple):
+    """``places``: which columns were moved, ``by``: how far."""
+
+    places: Any
+    by: Floats
+
+    def image(self, coef: Floats) -> Floats:
+        """μ·w of each class, for coefficients (p, K), in about twice the precision."""
+        out = np.empty(coef.shape[1])
+        for k in range(len(out)):
+            whole, lost = np.empty((2, len(self.by)))
+            multiply(self.by, np.ascontiguousarray(coef[self.places, k]), whole, lost)
+            out[k] = sum(total_of(whole, lost))
+        return out
+
+    def error(self, coef: Floats, inner: Floats) -> float:
+        """How far b + μ·w can be from the intercept of the moved data, for any class: both are
+        rounded once, and the sum behind them is not quite exact."""
+        sizes = np.abs(self.by) @ np.abs(coef[self.places])
+        second = ((4.0 + len(self.by)) * EPS) ** 2
+        return float(
+            np.max(EPS * (np.abs(inner) + np.abs(inner - self.image(coef))) + second * sizes)
+        )
+
+
+def moved(X: Any) -> tuple[Any, Shift | None]:
+    """X with columns far from 0 moved, in a copy, if there are such."""
+    if storage.is_on_disk(X) or storage.is_mapped(X.data if storage.is_sparse(X) else X):
+        return X, None
+    places = _suspects(X)
+    if not len(places):
+        return X, None
+    own = X[:, places]
+    own = own.toarray() if storage.is_sparse(X) else own
+    low, high = own.min(axis=0), own.max(axis=0)
+    middle = (0.5 * low.astype(np.float64) + 0.5 * high).astype(X.dtype)
+    far = (low != 0.0) & (high - low <= _NEAR * np.abs(middle))
+    if not far.any():
+        return X, None
+    shift = Shift(places[far], middle[far].astype(np.float64))
+    return _subtracted(X, shift), shift
+
+
+def _suspects(X: Any) -> Any:
+    """Columns whose first entries are far from 0, compared with how much they differ."""
+    first = X[:_FIRST]
+    if storage.is_sparse(X):
+        first = first.toarray()
+        if X.nnz < X.shape[0] or (X.data == X.data[0]).all():  # no full column, or a set
+            return np.empty(0, dtype=np.int64)
+    spread = first.max(axis=0) - first.min(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero(spread <= _NEAR * 1.1 * np.abs(first).min(axis=0))
+
+
+def _subtracted(X: Any, shift: Shift) -> Any:
+    by = np.zeros(X.shape[1], dtype=X.dtype)
+    by[shift.places] = shift.by
+    if not storage.is_sparse(X):
+        out = X.copy(order="K")
+        out[:, shift.places] -= by[shift.places]
+        return out
+    columns = (
+        X.indices if X.format == "csr" else np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    )
+    data = X.data - by[columns]
+    return type(X)((data, X.indices, X.indptr), shape=X.shape)
