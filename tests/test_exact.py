@@ -23,14 +23,14 @@ def test_sums_are_within_their_bounds(make, dtype):
     # The last feature is such that its sum all but vanishes.
     X[:, 2] = 1.0 / a
     X[1::2, 2] *= -1.0
-    problem = dg.Problem(make(X), rng.standard_normal(40), lam=0.3, intercept=True)
+    y = rng.standard_normal(40)
+    problem = dg.Problem(make(X), y, lam=0.3, sample_weight=weights, intercept=True)
     assert problem.by_rows == (make is np.asarray)
-    problem.c = weights / np.sum(weights)
     u, error = exact.average(problem, a)
     columns = np.column_stack([X.astype(np.float64), np.ones(40)])
     for j, column in enumerate(columns.T):
-        terms = (Fraction(c) * Fraction(b) * Fraction(x) for c, b, x in zip(problem.c, a, column))
-        right = sum(terms) / Fraction(problem.lam)
+        terms = (Fraction(s) * Fraction(b) * Fraction(x) for s, b, x in zip(weights, a, column))
+        right = sum(terms) / (Fraction(problem.lam) * sum(map(Fraction, weights)))
         assert abs(Fraction(u[j]) - right) <= Fraction(error[j])
     assert (error <= 1e-14 * np.abs(u) + 1e-25 * np.abs(columns).max(axis=0)).all()
 

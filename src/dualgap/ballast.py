@@ -61,7 +61,8 @@ class Ballast(NamedTuple):
         places = np.arange(len(rows))
         signs[places, self.classes] = 1.0
         signs[places, self.y.astype(int)] = -1.0
-        return np.asarray((rows[:, :, None] * signs[:, None, :-1]).reshape(len(rows), -1))
+        size = len(self.free) * (width - 1)
+        return np.asarray((rows[:, :, None] * signs[:, None, :-1]).reshape(len(rows), size))
 
 
 class Charge(NamedTuple):

@@ -18,6 +18,7 @@ from dualgap import terms
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.ballast import Charge
+from dualgap.contradiction import refuse_contradiction
 from dualgap.dual_point import EXACT, GIVEN, PLAIN, ROUGH, Point, Sums, feasible
 from dualgap.intercept import joined
 from dualgap.linalg import products, storage
@@ -164,13 +165,13 @@ def prove(
         best = _better(best, _evaluate(problem, pair, PLAIN))
         if best.reach <= enough:
             break
-    return _sharpened(problem, pairs, best, enough)
+    return _sharpened(problem, w, pairs, best, enough)
 
 
 def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
     """The same with this dual point and no other: two passes over the data."""
     pair = _given(problem, w, dual, problem.decision(w), None)
-    return _sharpened(problem, [pair], _evaluate(problem, pair, PLAIN), 0.0)
+    return _sharpened(problem, w, [pair], _evaluate(problem, pair, PLAIN), 0.0)
 
 
 def _candidates(
@@ -197,12 +198,13 @@ def _better(one: _Proof | None, other: _Proof) -> _Proof:
 
 
 def _sharpened(
-    problem: Problem, pairs: list[Pair], best: _Proof | None, enough: float
+    problem: Problem, w: Floats, pairs: list[Pair], best: _Proof | None, enough: float
 ) -> tuple[Certificate, Floats]:
     if best is None or not (best.is_sharp or best.reach <= enough):
         for pair in pairs:
             best = _better(best, _evaluate(problem, pair, EXACT))
     assert best is not None
+    refuse_contradiction(problem, best.certificate, w, best.dual)
     return best.certificate, best.dual
 
 

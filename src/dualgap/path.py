@@ -115,4 +115,5 @@ def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) ->
     proof, dual = prove_pair(problem, w, problem.flat(solution.dual, "dual", problem.n))
     if proof.gap > solution.target:
         return None
-    return replace(solution, coef=coef, dual=problem.shaped(dual), certificate=proof)
+    dual = problem.shaped(dual)
+    return replace(solution, coef=coef, dual=dual, certificate=proof, problem=problem)

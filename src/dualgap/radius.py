@@ -41,6 +41,7 @@ from dualgap.problem import Problem
 _LOOSE = 1.0 + 1e-9  # covers the rounding errors of sums of positive terms
 _STRIDE, _HALVINGS = 8.0, 4  # the end of an interval is found up to a factor 8^(1/16) = 1.14
 _FARTHEST = 1e100
+_MORE = 2.5  # times the gap: a checker that knows no slopes counts parts of up to one gap less
 
 
 class Radius(NamedTuple):
@@ -89,30 +90,66 @@ def radius(
     problem: Problem, coef: Any, intercept: Any, dual: Any, certificate: Certificate
 ) -> Radius:
     """The radius of a model, from a certificate of it that rests on ``dual``."""
+    found = _of_coefficients(problem, certificate.gap)
+    if problem.intercept is not True:
+        return found
+    seen = _Seen.of(problem, coef, intercept, dual, found)
+    found = found._replace(shift=problem.shift)
+    if problem.width > 1:
+        between = _between(problem, seen, certificate.gap) + 2.0 * seen.moved
+        return found._replace(between=between, intercept=between.mean(axis=1))
+    return found._replace(intercept=seen.samples(problem).reach(certificate.gap) + seen.moved)
+
+
+def certified_signs(
+    problem: Problem, coef: Any, intercept: Any, dual: Any, certificate: Certificate
+) -> tuple[Any, float]:
+    """For each sample the sign that its decision value has at every optimum, 0 if that is not
+    proven, and a bound on |b − b*|; as ``dgcheck`` can follow it."""
+    found = _of_coefficients(problem, certificate.gap)
+    seen = _Seen.of(problem, coef, intercept, dual, found)
+    reach = 0.0
+    if problem.intercept is True:
+        reach = seen.samples(problem).reach(_MORE * certificate.gap) + seen.moved
+    proven = np.abs(seen.z) > (seen.room + seen.error + reach) * _LOOSE
+    return np.where(proven, np.sign(seen.z), 0.0).astype(np.int8), reach
+
+
+def _of_coefficients(problem: Problem, gap: float) -> Radius:
+    """What strong convexity says."""
     strength = problem.features.strength.reshape(problem.d, -1).min(axis=1)
     with np.errstate(divide="ignore"):
         spread = 1.0 / strength
     penalised = problem.intercept == "penalised"
     constant = problem.constant**2 * spread[-1] if penalised else 0.0
-    root = np.sqrt(2.0 * certificate.gap / problem.lam)
-    found = Radius(float(root), spread[: problem.p], float(constant), 0.0, None)
-    if problem.intercept is not True:
-        return found
-    a = problem.flat(dual, "dual", problem.n)
-    w = joined(problem, coef, intercept)
-    z = problem.decision(w)
-    error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
-    moved = shift_error(problem, w)
-    room = found.of_features(problem.X) + (error + moved)
-    found = found._replace(shift=problem.shift)
-    c = np.array(problem.c)
-    c[ballast(problem, a).samples] = 0.0
-    c = storage.as_shares(c)
-    if problem.width > 1:
-        between = _between(problem, c, z, a, room, certificate.gap) + 2.0 * moved
-        return found._replace(between=between, intercept=between.mean(axis=1))
-    samples = _Samples(problem.loss, problem.y, c, z, a, room)
-    return found._replace(intercept=samples.reach(certificate.gap) + moved)
+    root = np.sqrt(2.0 * gap / problem.lam)
+    return Radius(float(root), spread[: problem.p], float(constant), 0.0, None)
+
+
+class _Seen(NamedTuple):
+    """Samples under a model: decision values and their errors, ``moved`` that of shifted columns;
+    dual variables; how far x·w can be from x·w*; weights without those of the ballast."""
+
+    z: Floats
+    error: Floats
+    moved: float
+    a: Floats
+    room: Floats
+    c: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, coef: Any, intercept: Any, dual: Any, found: Radius) -> _Seen:
+        a, w = problem.flat(dual, "dual", problem.n), joined(problem, coef, intercept)
+        moved = shift_error(problem, w)
+        error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
+        c = np.array(problem.c)
+        if len(problem.free_places):
+            c[ballast(problem, a).samples] = 0.0
+        room = found.of_features(problem.X)
+        return cls(problem.decision(w), error + moved, moved, a, room, storage.as_shares(c))
+
+    def samples(self, problem: Problem) -> _Samples:
+        return _Samples(problem.loss, problem.y, self.c, self.z, self.a, self.room + self.error)
 
 
 def row_squares(X: Any, weights: Floats) -> Floats:
@@ -211,19 +248,19 @@ def least_parts(
     return total
 
 
-def _between(problem: Problem, c: Floats, z: Floats, a: Floats, room: Floats, gap: float) -> Floats:
+def _between(problem: Problem, seen: _Seen, gap: float) -> Floats:
     """How far each difference of two intercepts can be from that of an optimum."""
     width = problem.width
     out = np.full((width, width), np.inf)
     np.fill_diagonal(out, 0.0)
     if type(problem.loss) is not Softmax or not np.isfinite(gap):
         return out
-    Z = z.reshape(problem.n, width)
-    shares = -a.reshape(problem.n, width)
+    Z = seen.z.reshape(problem.n, width)
+    shares = -seen.a.reshape(problem.n, width)
     shares[np.arange(problem.n), problem.y.astype(int)] += 1.0
     np.clip(shares, 0.0, 1.0, out=shares)
     # ‖W − W*‖² is that of all classes together; a difference of two has a norm of √2 times it.
-    room = np.sqrt(2.0) * room
+    room = np.sqrt(2.0) * (seen.room + seen.error)
     # Shares are known to EPS; a part changes by that times the logarithm of their odds.
     limit = gap + 64.0 * PER_TERM * EPS * width * (1.0 + float(np.abs(Z).max()))
     ones = np.ones(problem.n)
@@ -231,6 +268,7 @@ def _between(problem: Problem, c: Floats, z: Floats, a: Floats, room: Floats, ga
         for other in range(k):
             both = shares[:, k] + shares[:, other]
             share = np.divide(shares[:, other], both, out=np.zeros(problem.n), where=both > 0.0)
-            samples = _Samples(Logistic(), ones, c * both, Z[:, k] - Z[:, other], share, room)
+            apart = Z[:, k] - Z[:, other]
+            samples = _Samples(Logistic(), ones, seen.c * both, apart, share, room)
             out[k, other] = out[other, k] = samples.reach(limit)
     return out

@@ -111,7 +111,8 @@ class Solution:
     ``dual`` is the point behind ``certificate.dual``; ``passes`` counts how often the data was read
     by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
     defaults, as one would write them; None if they are not known. ``interrupted`` says whether
-    Ctrl-C came during the run, which may have converged all the same: whoever has more to run ends.
+    Ctrl-C came during the run, which may have converged all the same: callers with further runs
+    should stop. ``problem`` is what was solved; copies in other processes and files are without it.
     """
 
     coef: Floats = field(repr=False)
@@ -125,6 +126,7 @@ class Solution:
     passes: float
     settings: dict[str, str] | None = field(default=None, repr=False)
     interrupted: bool = field(default=False, repr=False)
+    problem: Any = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:
@@ -157,6 +159,22 @@ class Solution:
             words += f" Target gap {self.target:.1e}."
         remedy = REMEDY.get(self.status)
         return words if remedy is None else f"{words} {remedy}"
+
+    def save_proof(self, path: Any) -> Path:
+        """Write a proof file that ``dgcheck DATA PROOF`` checks without this library."""
+        from dualgap.proof_file import write_proof
+        from dualgap.proven import proven_solution
+
+        if self.problem is None:
+            raise ValueError(
+                "the solution has come without its problem, from another process or a file: call "
+                "save_proof where it was solved"
+            )
+        proven, y = proven_solution(self.problem, self)
+        return write_proof(path, self.problem.given, y, [proven])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "problem": None}
 
     def report(
         self,

@@ -156,6 +156,7 @@ def solve(
         passes=loop.passes,
         settings=settings,
         interrupted=interrupted,
+        problem=problem,
     )
 
 

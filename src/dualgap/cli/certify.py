@@ -15,6 +15,8 @@ from dualgap.datasets.tables import Wanted
 from dualgap.model import Model
 from dualgap.model_file import ForeignFileError, load_model
 from dualgap.problem import Problem
+from dualgap.proof_file import write_proof
+from dualgap.proven import hints_of, proven_fits
 
 _TOL = 1e-6  # of a model that does not say what it was fitted to
 
@@ -49,6 +51,7 @@ def certify(
         ),
     ] = None,
     max_epochs: options.MaxEpochs = 10_000,
+    proof: options.Proof = None,
     json: options.Json = False,
 ) -> None:
     """Prove anew how far a model is from the best one, on the data of its fit.
@@ -65,28 +68,43 @@ def certify(
       dualgap certify model.json train.svm
 
       dualgap certify svc.joblib train.csv --target label --trust
+
+      dualgap certify model.json train.svm --proof proof.dgp
     """
+    # Late, since most commands can do without scikit-learn.
+    from dualgap.estimators.distance import in_units, proven_part, summed
+    from dualgap.estimators.foreign import Part, parts
+
     own = _own(model, trust)
     if own is not None:
         table = data_for(own, data, target, weights, drop, target_needed=True, download=not offline)
         goal = float(own.settings.get("tol", _TOL)) if tol is None else tol
         problem = _problem(own, table)
-        proof = _prove(own, problem, goal, max_epochs)
+        found = [Part(problem, own.coef, own.intercept, 1.0)]
         what = ("problem", show.described(problem))
     else:
         table = open_data(data, Wanted(target, weights, listed(drop)), download=not offline)
         goal = _TOL if tol is None else tol
         theirs = _unpickled(model)
-        proof = _prove_foreign(theirs, table, goal, max_epochs)
-        what = ("model", f"{type(theirs).__name__} of scikit-learn, by its own objective")
-    proven = proof.relative_gap <= goal
+        if proof is not None and hasattr(theirs, "steps"):
+            raise ValueError("--proof: a pipeline changes the data, so that no file holds them")
+        found = list(parts(theirs, table.X, table.y, table.weights))
+        what = ("model", f"{type(theirs).__name__}, by its own objective")
+    proofs = [proven_part(part, goal, max_epochs) for part in found]
+    result = summed([in_units(each, part.unit) for each, part in zip(proofs, found)])
+    if proof is not None:
+        column = target or (own.settings.get("target_column") if own else None)
+        stated = proven_fits(table.y, list(zip([part.problem for part in found], proofs)))
+        write_proof(proof, table.X, table.y, stated, hints_of(table, column))
+    proven = result.relative_gap <= goal
     if json:
-        show.as_json({"proven": proven, "tol": goal, **show.proof(proof), "sentence": str(proof)})
+        show.as_json({"proven": proven, "tol": goal, **show.proof(result), "sentence": str(result)})
     else:
-        show.words(show.proof_in_words(proof, goal), "green" if proven else "yellow")
+        show.words(show.proof_in_words(result, goal), "green" if proven else "yellow")
         typer.echo()
         data_used = ("data", f"{table.name}: {show.shape_of(table.X)}")
-        show.facts([data_used, what, *show.proof_in_numbers(proof)])
+        shown = [data_used, what, *show.proof_in_numbers(result), *show.proof_file(proof, table)]
+        show.facts(shown)
     if not proven:
         raise typer.Exit(UNPROVEN)
 
@@ -107,19 +125,6 @@ def _own(path: Path, trust: bool) -> Model | None:
 def _problem(model: Model, table: Table) -> Problem:
     y = table.y if model.classes is None else places(model, table.y)
     return model.problem(table.X, y, table.weights)
-
-
-def _prove(model: Model, problem: Problem, tol: float, max_epochs: int) -> Any:
-    from dualgap.estimators.distance import prove_part
-    from dualgap.estimators.foreign import Part
-
-    return prove_part(Part(problem, model.coef, model.intercept, 1.0), tol, max_epochs)
-
-
-def _prove_foreign(model: Any, table: Table, tol: float, max_epochs: int) -> Any:
-    from dualgap.certifying import certify as prove
-
-    return prove(model, table.X, table.y, table.weights, tol=tol, max_epochs=max_epochs)
 
 
 def _unpickled(path: Path) -> Any:

@@ -15,6 +15,8 @@ from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.datasets.open import Table
 from dualgap.model_file import check_ending, save_model
 from dualgap.problem import Problem
+from dualgap.proof_file import write_proof
+from dualgap.proven import hints_of, proven_fits
 from dualgap.solution import REMEDY, Solution, Status, counted
 from dualgap.solve import solve
 
@@ -62,6 +64,7 @@ def fit(
             rich_help_panel="Output",
         ),
     ] = None,
+    proof: options.Proof = None,
     json: options.Json = False,
 ) -> None:
     """Fit a model, and prove how far it is from the best one.
@@ -79,6 +82,8 @@ def fit(
       dualgap fit houses.csv --target price --penalty l1 --lam '0.01*max'
 
       dualgap fit breast_cancer --loss logistic --tol 1e-9 --json
+
+      dualgap fit train.svm --proof proof.dgp && dgcheck train.svm proof.dgp
     """
     where = None if output is None else check_ending(output)
     asked = Asked(
@@ -108,10 +113,18 @@ def fit(
             settings=settings,
             classes=labels,
         )
+    if proof is not None:
+        write_proof(
+            proof,
+            table.X,
+            table.y,
+            proven_fits(table.y, [(problem, solution)]),
+            hints_of(table, target),
+        )
     if json:
-        show.as_json(_machine(table, problem, solution, where, tol))
+        show.as_json(_machine(table, problem, solution, where, proof, tol))
     else:
-        _people(table, problem, solution, where, tol)
+        _people(table, problem, solution, where, proof, tol)
     if solution.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     if not solution.converged:
@@ -119,7 +132,12 @@ def fit(
 
 
 def _machine(
-    table: Table, problem: Problem, solution: Solution, where: Path | None, tol: float
+    table: Table,
+    problem: Problem,
+    solution: Solution,
+    where: Path | None,
+    proof: Path | None,
+    tol: float,
 ) -> dict[str, Any]:
     return {
         "status": solution.status.name.lower(),
@@ -134,11 +152,17 @@ def _machine(
         "lam": problem.lam,
         "nonzero": int(np.count_nonzero(solution.coef)),
         "model": None if where is None else str(where),
+        "proof": None if proof is None else str(proof),
     }
 
 
 def _people(
-    table: Table, problem: Problem, solution: Solution, where: Path | None, tol: float
+    table: Table,
+    problem: Problem,
+    solution: Solution,
+    where: Path | None,
+    written: Path | None,
+    tol: float,
 ) -> None:
     if not solution.converged:
         show.words(f"{solution.status} {_remedy(solution)}".rstrip(), "yellow")
@@ -154,6 +178,7 @@ def _people(
             ("passes", f"{counted(solution.passes)}, in {solution.history.seconds[-1]:.3g} s"),
             ("nonzero", f"{np.count_nonzero(solution.coef):,} of {solution.coef.size:,}"),
             ("model", str(where) if where else "not written: add -o model.json"),
+            *show.proof_file(written, table),
         ]
     )
 

@@ -116,6 +116,10 @@ Json = Annotated[
         "--json", help="Print JSON, and nothing else, on standard output.", rich_help_panel=_OUT
     ),
 ]
+Proof = Annotated[
+    Path | None,
+    typer.Option(help="Write a proof file here, for dgcheck DATA PROOF.", rich_help_panel=_OUT),
+]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write it here.", rich_help_panel=_OUT)
 ]

@@ -111,6 +111,13 @@ def proof_in_numbers(certificate: Any) -> list[tuple[str, str]]:
     ]
 
 
+def proof_file(path: Path | None, table: Any) -> list[tuple[str, str]]:
+    """Where a proof file is, and how to check it."""
+    return (
+        [] if path is None else [("proof", f"{path}: check it with dgcheck {table.source} {path}")]
+    )
+
+
 def shape_of(X: Any) -> str:
     """How large the data are."""
     n, p = X.shape

@@ -24,6 +24,8 @@ from dualgap.linalg import storage
 from dualgap.loop import Snapshot
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
+from dualgap.proof_file import write_proof
+from dualgap.proven import proven_fits
 from dualgap.proven_predictions import coef_lines
 from dualgap.solution import Status
 from dualgap.solve import solve
@@ -36,6 +38,7 @@ PROOFS = (
     "solution_",
     "support_certified_",
     "_radii",
+    "_trained",
 )
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
 STORAGES = ("csr", "csc")
@@ -76,9 +79,46 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
     def _complete(self, X: Any, tasks: list[Task], data: dict[str, Any], *, single: bool) -> Any:
         """Solve all tasks, set the attributes, and tell callbacks, who get to see ``data``."""
         reports = Tasks(self, data, len(tasks), _checks.rounds(self.max_iter))
-        self._publish(self._solve(X, tasks, reports), single=single)
+        fits = self._solve(X, tasks, reports)
+        self._publish(fits, single=single)
+        self._trained = X, data["y"], tasks, fits
         reports.end()
         return self
+
+    def save_proof(self, path: Any) -> Any:
+        """Write a proof file that ``dgcheck DATA PROOF`` checks without this library.
+
+        Parameters
+        ----------
+        path : str or path
+            For example "model.dgp".
+
+        Returns
+        -------
+        Path
+            Where it was written. The file has a problem for each of the model's.
+        """
+        check_is_fitted(self)
+        if "_trained" not in self.__dict__:
+            raise ValueError(
+                "save_proof needs the training data, which copies and pickles of a model do not "
+                "keep: call it on the model that was fitted"
+            )
+        X, y, tasks, fits = self._trained
+        problems = (self._problem_of(X, task) for task in tasks)
+        return write_proof(path, X, y, proven_fits(y, list(zip(problems, fits))))
+
+    def _problem_of(self, X: Any, task: Task) -> Problem:
+        return Problem(
+            X,
+            task.y,
+            task.loss,
+            task.penalty,
+            task.lam,
+            task.weights,
+            intercept=self._intercept(),
+            intercept_scaling=getattr(self, "intercept_scaling", 1.0),
+        )
 
     def _solve(self, X: Any, tasks: list[Task], reports: Tasks) -> list[Fit]:
         """With as many threads as ``n_jobs`` allows."""
@@ -135,16 +175,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         n_threads: int | None,
         show: bool,
     ) -> Fit:
-        problem = Problem(
-            X,
-            task.y,
-            task.loss,
-            task.penalty,
-            task.lam,
-            task.weights,
-            intercept=self._intercept(),
-            intercept_scaling=getattr(self, "intercept_scaling", 1.0),
-        )
+        problem = self._problem_of(X, task)
         solution = solve(
             problem,
             self.method,
@@ -229,7 +260,9 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_dualgap_format": FORMAT}
+        state = {**super().__getstate__(), "_dualgap_format": FORMAT}
+        state.pop("_trained", None)  # the training data
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)

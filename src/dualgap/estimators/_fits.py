@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ def finish(problem: Problem, solution: Solution) -> Fit:
         certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
         dual = problem.shaped(flat)
     return Fit(
-        solution,
+        replace(solution, problem=None),  # whose views of X nobody needs any more
         coef,
         intercept,
         dual,

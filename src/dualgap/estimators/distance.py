@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dualgap._scalar import EPS
-from dualgap.certificate import Certificate, certify
+from dualgap.certificate import Certificate, prove
 from dualgap.certifying import CertificateSum
 from dualgap.estimators.foreign import Part, parts
+from dualgap.intercept import joined
 from dualgap.solve import solve
 
 _ROUNDING = 64.0 * EPS  # of λ, of the shares c and of the unit, relative to the objective
+
+
+class PartProof(NamedTuple):
+    """The answer of a model to one of its problems, and what is proven of it.
+
+    ``bound`` is the best lower bound that was found; that of ``certificate`` rests on ``dual``.
+    """
+
+    coef: Any
+    intercept: Any
+    dual: Any
+    certificate: Certificate
+    bound: float
 
 
 def certify_model(
@@ -25,19 +39,26 @@ def certify_model(
     max_epochs: int = 1000,
 ) -> Certificate | CertificateSum:
     """What ``dualgap.certify`` does with a fitted model; see there."""
-    proofs = tuple(prove_part(part, tol, max_epochs) for part in parts(model, X, y, sample_weight))
-    return proofs[0] if len(proofs) == 1 else CertificateSum(proofs)
+    found = parts(model, X, y, sample_weight)
+    return summed([in_units(proven_part(part, tol, max_epochs), part.unit) for part in found])
 
 
-def prove_part(part: Part, tol: float, max_epochs: int) -> Certificate:
+def summed(proofs: list[Certificate]) -> Certificate | CertificateSum:
+    return proofs[0] if len(proofs) == 1 else CertificateSum(tuple(proofs))
+
+
+def proven_part(part: Part, tol: float, max_epochs: int) -> PartProof:
+    """A proof of a gap of at most ``tol`` · P(0), if the model is that good."""
     problem, coef, intercept, unit = part
-    proof = certify(problem, coef, intercept=intercept)
+    w = joined(problem, coef, intercept)
+    proof, dual = prove(problem, w, None)
+    bound = proof.dual
     if proof.gap > tol * proof.scale:
         # The dual point of the model itself is a poor one, above all at kinks: look for the best.
         solution = solve(problem, tol=tol, max_epochs=max_epochs)
-        proof = certify(problem, coef, solution.dual, intercept)
+        proof, dual = prove(problem, w, problem.flat(solution.dual, "dual", problem.n))
         # Of a model that has diverged, rounding errors hide which bound is the best.
-        proof = replace(proof, dual=max(proof.dual, solution.certificate.dual))
+        bound = max(proof.dual, solution.certificate.dual)
         ours = solution.certificate.gap
         if not solution.converged and ours > 0.1 * proof.gap:
             from sklearn.exceptions import ConvergenceWarning
@@ -49,15 +70,16 @@ def prove_part(part: Part, tol: float, max_epochs: int) -> Certificate:
                 ConvergenceWarning,
                 stacklevel=4,
             )
-    return _in_units(proof, unit)
+    return PartProof(coef, intercept, problem.shaped(dual), proof, bound)
 
 
-def _in_units(proof: Certificate, unit: float) -> Certificate:
+def in_units(proven: PartProof, unit: float) -> Certificate:
     """The certificate in the units of the model's own objective."""
-    primal, dual = unit * proof.primal, unit * proof.dual
+    proof = proven.certificate
+    primal, dual = unit * proof.primal, unit * proven.bound
     return replace(
         proof,
-        primal=primal,
+        primal=primal + _ROUNDING * abs(primal),
         dual=dual - _ROUNDING * abs(dual),
         gap=unit * proof.gap + _ROUNDING * (abs(primal) + abs(dual)),
         scale=unit * proof.scale,
