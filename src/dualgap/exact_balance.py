@@ -110,7 +110,7 @@ def _moves(problem: Any, held: Ballast, columns: Floats) -> list[list[Fraction]]
             if problem.width == 1:
                 row.append(own)
             else:
-                row += [own * ((m == k) - (m == int(y))) for m in range(problem.width - 1)]
+                row += [own * (int(m == k) - int(m == y)) for m in range(problem.width - 1)]
         rows.append(row)
     return rows
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip
+from dualgap._compile import careful
+from dualgap._scalar import EPS, clip
 from dualgap._validate import number
+
+
+@careful
+def _lowest(q: float) -> float:
+    """The least dual variable: q − 1, or where that is rounded down a float just above it."""
+    low = q - 1.0
+    return low if q - (low + 1.0) <= 0.0 else low * (1.0 - EPS)
 
 
 class Quantile(NamedTuple):
@@ -37,18 +45,18 @@ class Quantile(NamedTuple):
         return 0.0
 
     def conj(self, a, y):
-        return -a * y if self.q - 1.0 <= a <= self.q else inf
+        return -a * y if _lowest(self.q) <= a <= self.q else inf
 
     def project(self, a, y):
-        return clip(a, self.q - 1.0, self.q)
+        return clip(a, _lowest(self.q), self.q)
 
     def dual_step(self, a, z, q, y):
         r = y - z
         if r == 0.0:  # also keeps 0/0 away when q = 0
-            return clip(a, self.q - 1.0, self.q)
+            return clip(a, _lowest(self.q), self.q)
         if q > 0.0:
-            return clip(a + r / q, self.q - 1.0, self.q)
-        return self.q if r > 0.0 else self.q - 1.0
+            return clip(a + r / q, _lowest(self.q), self.q)
+        return self.q if r > 0.0 else _lowest(self.q)
 
     def face(self, a, y):
-        return self.q - 1.0, self.q, 0.0, -y
+        return _lowest(self.q), self.q, 0.0, -y

@@ -1,0 +1,324 @@
+"""Random problems, hard ones on purpose, whose certificates ``dgcheck`` has to verify.
+
+Every loss, penalty, kind of intercept, weights and storage, with columns from 1e-8 to 1e8, offsets to
+1e8, constant, zero, duplicate and collinear columns, one sample upwards; through ``solve``,
+``certify`` and every estimator. A number makes a problem: ``--only 1234`` repeats one.
+
+    python tools/check_proofs.py --problems 3000
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dgcheck
+import numpy as np
+import scipy.sparse as sp
+
+import dualgap as dg
+from dualgap.certificate import prove
+from dualgap.intercept import joined
+from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.proof_file import Proven, write_proof
+from dualgap.proven import proven_fits
+
+VERIFIED, REFUSED, NO_BOUND, BAD_INPUT, CRASHED = (
+    "verified",
+    "REFUSED",
+    "no bound",
+    "input",
+    "CRASH",
+)
+WAYS = ("solve", "solve", "certify", "estimator")
+STORAGES = ("rows", "rows", "rows", "columns", "csr", "csc", "float32")
+_FOLDS = 3
+
+
+class Outcome(NamedTuple):
+    """What became of a problem; ``free`` says whether its intercept was."""
+
+    number: int
+    verdict: str
+    what: str
+    free: bool
+    gap: float = np.nan
+
+
+# --- problems -------------------------------------------------------------------------------------
+
+
+def data(rng: np.random.Generator) -> tuple[Any, Any]:
+    """X, and a vector that it explains in part."""
+    n, p = int(rng.choice([1, 2, 3, 5, 8, 20, 40])), int(rng.choice([1, 2, 3, 6]))
+    X = rng.normal(size=(n, p))
+    signal = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
+    storage = rng.choice(STORAGES)
+    if storage in ("csr", "csc"):
+        X *= rng.random((n, p)) < 0.6
+    for j in range(p):
+        kind = rng.choice(["plain", "plain", "scaled", "offset", "constant", "zero", "twin", "sum"])
+        if kind == "scaled":
+            X[:, j] *= 10.0 ** rng.uniform(-8, 8)
+        elif kind == "offset":
+            X[:, j] += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(0, 8)
+        elif kind == "constant":
+            X[:, j] = 10.0 ** rng.uniform(-3, 6)
+        elif kind == "zero":
+            X[:, j] = 0.0
+        elif kind == "twin":
+            X[:, j] = X[:, 0]
+        elif kind == "sum":
+            X[:, j] = X.sum(axis=1)
+    if storage == "float32":
+        return X.astype(np.float32), signal
+    if storage == "columns":
+        return np.asfortranarray(X), signal
+    if storage in ("csr", "csc"):
+        return (sp.csr_array if storage == "csr" else sp.csc_array)(X), signal
+    return X, signal
+
+
+def weights(rng: np.random.Generator, n: int) -> Any:
+    kind = rng.choice(["none", "none", "some", "wild", "zeros"])
+    if kind == "none":
+        return None
+    found = rng.random(n) + 0.1
+    if kind == "wild":
+        found = 10.0 ** rng.uniform(-12, 12, size=n)
+    if kind == "zeros":
+        found *= rng.random(n) < 0.7
+    return found
+
+
+def targets(rng: np.random.Generator, kind: str, signal: Any) -> Any:
+    if kind == "real":
+        scale, offset = 10.0 ** rng.uniform(-3, 3), rng.choice([0.0, 0.0, 1.0, 1e6])
+        return np.round(signal) if rng.random() < 0.2 else scale * signal + offset
+    if kind == "count":
+        return rng.poisson(np.exp(np.clip(signal, -3, 3))).astype(float)
+    if kind == "binary":
+        return np.where(signal > np.quantile(signal, rng.uniform(0.2, 0.8)), 1, -1)
+    edges = np.quantile(signal, np.linspace(0, 1, int(rng.integers(2, 5)) + 1)[1:-1])
+    return np.searchsorted(edges, signal)
+
+
+def loss_of(rng: np.random.Generator) -> Any:
+    kind = dg.losses.REGISTRY[str(rng.choice(list(dg.losses.REGISTRY)))]
+    if "q" in kind._fields:
+        return kind(float(rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])))
+    return kind(*(float(10.0 ** rng.uniform(-2, 1)) for _ in kind._fields))
+
+
+def penalty_of(rng: np.random.Generator, p: int) -> Any:
+    base = [L2(), L1(), ElasticNet(float(rng.choice([0.1, 0.5, 0.9])))][int(rng.integers(3))]
+    kind = rng.choice(["plain", "plain", "weighted", "box"])
+    if kind == "weighted":
+        return Weighted(base, rng.choice([0.0, 0.5, 1.0, 3.0, np.inf], size=p))
+    if kind == "box":
+        low, high = -float(rng.choice([0.0, 1.0, np.inf])), float(rng.choice([0.5, np.inf]))
+        return Box(low, high, base)
+    return base
+
+
+def problem_of(rng: np.random.Generator) -> dg.Problem:
+    X, signal = data(rng)
+    loss = loss_of(rng)
+    intercept = rng.choice([True, True, True, False, "penalised"])
+    return dg.Problem(
+        X,
+        targets(rng, loss.targets, signal),
+        loss,
+        penalty_of(rng, X.shape[1]),
+        float(10.0 ** rng.uniform(-6, 1)),
+        weights(rng, X.shape[0]),
+        intercept="penalised" if intercept == "penalised" else intercept == "True",
+        intercept_scaling=float(rng.choice([1.0, 3.7])),
+    )
+
+
+# --- three ways to a certificate --------------------------------------------------------------------
+
+
+def by_solve(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
+    problem = problem_of(rng)
+    tol = float(rng.choice([1e-3, 1e-6, 1e-10]))
+    solution = dg.solve(problem, tol=tol, max_epochs=300, max_seconds=2.0)
+    y = original(problem)
+    return problem.given, y, proven_fits(y, [(problem, solution)]), repr(problem)
+
+
+def by_certify(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
+    problem = problem_of(rng)
+    coef = problem.features.origin.copy()
+    kind = rng.choice(["origin", "random", "near"])
+    if kind == "random":
+        coef += rng.normal(size=len(coef)) * 10.0 ** rng.uniform(-8, 0)
+    if kind == "near":
+        found = dg.solve(problem, tol=1e-3, max_epochs=50, max_seconds=1.0)
+        coef = joined(problem, found.coef, found.intercept)
+        coef *= 1.0 + 1e-9 * rng.normal(size=len(coef))
+    dg.certify(problem, problem.shaped(coef[: problem.p * problem.width]))
+    from dualgap.intercept import split
+
+    own, intercept = split(problem, coef)
+    certificate, dual = prove(problem, joined(problem, own, intercept), None)
+    y = original(problem)
+    part = _Fit(own, intercept, problem.shaped(dual), certificate)
+    return problem.given, y, proven_fits(y, [(problem, part)]), f"certify {problem!r}"
+
+
+class _Fit(NamedTuple):
+    coef: Any
+    intercept: Any
+    dual: Any
+    certificate: Any
+
+
+def original(problem: Any) -> Any:
+    if problem.classes is None:
+        return problem.y
+    codes = problem.y > 0 if problem.width == 1 else problem.y
+    return problem.classes[codes.astype(int)]
+
+
+def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:
+    """An estimator with settings of its own or defaults, and the targets that it needs."""
+    flag = bool(rng.random() < 0.75)
+    strength = float(10.0 ** rng.uniform(-4, 2))
+    kinds: list[tuple[str, str, dict[str, Any]]] = [
+        ("LinearSVC", "classes", {"C": strength}),
+        ("LinearSVC", "classes", {"loss": "hinge"}),
+        ("LinearSVC", "binary", {"penalty": "l1", "C": strength}),
+        ("LogisticRegression", "classes", {"C": strength}),
+        ("LogisticRegression", "binary", {"l1_ratio": 1.0, "C": strength}),
+        ("RidgeClassifier", "classes", {"alpha": strength}),
+        ("CertifiedClassifier", "classes", {"loss": "multiclass-hinge"}),
+        ("Ridge", "real", {"alpha": strength}),
+        ("Lasso", "real", {"alpha": strength}),
+        ("ElasticNet", "real", {"alpha": strength}),
+        ("Lasso", "real", {"positive": True, "alpha": strength}),
+        ("LinearSVR", "real", {"C": strength}),
+        ("HuberRegression", "real", {}),
+        ("QuantileRegressor", "real", {"alpha": strength, "quantile": 0.1}),
+        ("PoissonRegressor", "count", {"alpha": strength}),
+        ("CertifiedRegressor", "real", {"penalty": "elastic-net"}),
+        ("LassoCV", "real", {"cv": _FOLDS, "alphas": 5}),
+        ("ElasticNetCV", "real", {"cv": _FOLDS, "alphas": 5}),
+        ("RidgeCV", "real", {}),
+        ("LogisticRegressionCV", "binary", {"cv": _FOLDS, "Cs": 3}),
+    ]
+    name, kind, settings = kinds[int(rng.integers(len(kinds)))]
+    if rng.random() < 0.3 and "cv" not in settings:
+        settings = {key: value for key, value in settings.items() if key == "loss"}
+    return getattr(dg, name)(**settings, fit_intercept=flag), kind
+
+
+def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
+    model, kind = estimator_of(rng)
+    X, signal = data(rng)
+    y = targets(rng, kind, signal)
+    if rng.random() < 0.2 and kind in ("classes", "binary"):
+        y = np.array([f"label {value}" for value in y])
+    s = weights(rng, X.shape[0])
+    if hasattr(model, "max_iter") and "CV" not in type(model).__name__:
+        model.set_params(max_iter=300)
+    model.fit(X, y, **({} if s is None else {"sample_weight": s}))
+    return X, y, model, repr(model)
+
+
+# --- the judge --------------------------------------------------------------------------------------
+
+
+def check(number: int, folder: Path) -> Outcome:
+    """One problem, from its number to a verdict."""
+    rng = np.random.default_rng([2026, number])
+    way = WAYS[number % len(WAYS)]
+    act = {"solve": by_solve, "certify": by_certify, "estimator": by_estimator}[way]
+    what, free = way, False
+    try:
+        X, y, proven, what = act(rng)
+        free = "intercept=True" in what or (way == "estimator" and proven.fit_intercept)
+        proof, table = folder / "proof.dgp", folder / "data.npz"
+        gap = _write(proof, X, y, proven)
+        if not np.isfinite(gap):
+            return Outcome(number, NO_BOUND, what, free)
+        dense = X.toarray() if sp.issparse(X) else X
+        np.savez(table, X=dense, y=y)
+    except ValueError as error:
+        verdict = BAD_INPUT if "there is no proof" not in str(error) else NO_BOUND
+        return Outcome(number, verdict, f"{what}: {error}", free)
+    except Exception as error:
+        return Outcome(number, CRASHED, f"{what}: {type(error).__name__}: {error}", free)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = dgcheck.main([str(table), str(proof)])
+    if code == 0:
+        return Outcome(number, VERIFIED, what, free, gap)
+    return Outcome(
+        number, REFUSED, f"{what}: {said.getvalue().strip().splitlines()[-1]}", free, gap
+    )
+
+
+def _write(path: Path, X: Any, y: Any, proven: Any) -> float:
+    if isinstance(proven, list):
+        worst = max(one.certificate.relative_gap for one in proven)
+        write_proof(path, X, y, proven)
+        return float(worst)
+    found = proven.certificate_
+    found = found if isinstance(found, list) else [found]
+    proven.save_proof(path)
+    return float(max(one.relative_gap for one in found))
+
+
+def check_many(numbers: range) -> list[Outcome]:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [check(number, Path(folder)) for number in numbers]
+
+
+def report(found: list[Outcome]) -> bool:
+    """Print what became of all problems; whether no certificate was refused and nothing crashed."""
+    counts = Counter(each.verdict for each in found)
+    judged = [each for each in found if each.verdict in (VERIFIED, REFUSED)]
+    free = sum(each.free for each in judged)
+    print(f"{len(found)} problems: " + ", ".join(f"{n} {name}" for name, n in counts.items()))
+    print(f"of {len(judged)} certificates {free} have a free intercept")
+    gaps = np.array([each.gap for each in judged])
+    for level in (1e-10, 1e-6, 1e-3, 1.0):
+        print(f"relative gap up to {level:.0e}: {np.count_nonzero(gaps <= level)}")
+    for each in found:
+        if each.verdict in (REFUSED, CRASHED, NO_BOUND):
+            print(f"{each.number} {each.verdict}: {each.what}")
+    return not (counts[REFUSED] or counts[CRASHED])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Have dgcheck judge certificates.")
+    parser.add_argument("--problems", type=int, default=3000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    if asked.only is not None:
+        (found,) = check_many(range(asked.only, asked.only + 1))
+        print(found)
+        return int(found.verdict in (REFUSED, CRASHED))
+    last = asked.first + asked.problems
+    parts = [range(k, min(k + 100, last)) for k in range(asked.first, last, 100)]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        found_in = pool.map(check_many, parts)
+        found = [each for some in found_in for each in some]
+    return 0 if report(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
