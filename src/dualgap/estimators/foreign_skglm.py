@@ -58,7 +58,7 @@ def _general(found: Fitted) -> Iterator[Part]:
         found,
         _DATAFITS[datafit](model.datafit),
         _PENALTIES[penalty](model.penalty),
-        bool(model.solver.fit_intercept),
+        bool(getattr(model.solver, "fit_intercept", False)),
         getattr(model.datafit, "sample_weights", None),
     )
 
