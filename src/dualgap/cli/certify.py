@@ -24,7 +24,7 @@ def certify(
         Path,
         typer.Argument(
             help="What dualgap fit has written; or, with --trust, a joblib or pickle file of a "
-            "fitted linear model of scikit-learn.",
+            "fitted linear model of scikit-learn or of another library that certify reads.",
             show_default=False,
         ),
     ],
@@ -78,7 +78,8 @@ def certify(
         goal = _TOL if tol is None else tol
         theirs = _unpickled(model)
         proof = _prove_foreign(theirs, table, goal, max_epochs)
-        what = ("model", f"{type(theirs).__name__} of scikit-learn, by its own objective")
+        library = type(theirs).__module__.split(".")[0].replace("sklearn", "scikit-learn")
+        what = ("model", f"{type(theirs).__name__} of {library}, by its own objective")
     proven = proof.relative_gap <= goal
     if json:
         show.as_json({"proven": proven, "tol": goal, **show.proof(proof), "sentence": str(proof)})
@@ -92,7 +93,7 @@ def certify(
 
 
 def _own(path: Path, trust: bool) -> Model | None:
-    """A model of ours, or None for one of scikit-learn that the user trusts."""
+    """A model of ours, or None for one of another library that the user trusts."""
     try:
         return load_model(path)
     except ForeignFileError as error:
