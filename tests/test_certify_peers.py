@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
 
@@ -625,6 +626,10 @@ def refused_by_peers():
         cls = library("cyanure.estimators").Regression
         return cls(penalty="l1-ball", lambda_1=1.0, verbose=False).fit(X, REAL)
 
+    def cyanure_hinge():
+        cls = library("cyanure.estimators").Classifier
+        return cls(loss="hinge", lambda_1=1.0, verbose=False).fit(X, TWO)
+
     def glum_with(**options):
         def fit():
             cls = library("glum").GeneralizedLinearRegressor
@@ -638,6 +643,7 @@ def refused_by_peers():
     yield skglm_scad, "SCAD: its penalty is not convex"
     yield skglm_gamma, f"Gamma.., L1.*it can read the datafits Quadratic.*{NAMED}"
     yield cyanure_ball, f"penalty='l1-ball'.: it can read l2.*{NAMED}"
+    yield cyanure_hinge, f"loss='hinge'.: it can read square, logistic, sqhinge.*{NAMED}"
     yield glum_with(family="gamma"), f"family='gamma', link='auto'.*{NAMED}"
     yield glum_with(family="normal", link="log"), f"family='normal', link='log'.*{NAMED}"
     yield glum_with(alpha=0.1, lower_bounds=np.zeros(D)), f"lower_bounds.*{NAMED}"
@@ -702,8 +708,9 @@ def refused_by_others():
 )
 def test_refusals(fit, says):
     model = quietly(fit)
+    y = TWO if hasattr(model, "classes_") else REAL
     with pytest.raises(ValueError, match=says):
-        dg.certify(model, X, REAL)
+        dg.certify(model, X, y)
 
 
 def test_weights_that_a_fit_has_not_seen():
@@ -732,6 +739,27 @@ def test_sparse_data_and_data_of_the_model():
     assert own.scale == pytest.approx(results.centered_tss, rel=2e-3)
     alone = api.OLS(REAL, np.ones(N)).fit()
     assert dg.certify(alone).relative_gap < 1e-9
+    results.remove_data()
+    with pytest.raises(ValueError, match="weights and offsets are gone with the data"):
+        dg.certify(results, api.add_constant(X), REAL)
+
+
+def test_columns_that_depend_on_each_other():
+    """Nothing bounds their coefficients without a penalty, and a warning says what that costs."""
+    api = library("statsmodels.api")
+    results = quietly(api.OLS(REAL, np.c_[X, X[:, 0]]).fit)
+    with pytest.warns(ConvergenceWarning, match="the optimum was found up to"):
+        proof = dg.certify(results)
+    assert proof.gap >= proof.primal - results.ssr >= -1e-9
+
+
+def test_intercepts_that_skglm_drops():
+    skglm = library("skglm")
+    model = quietly(skglm.SparseLogisticRegression(alpha=0.05, tol=1e-10).fit, X, THREE)
+    assert not np.any(model.intercept_)
+    proof = dg.certify(model, X, THREE)
+    assert len(proof.parts) == 3
+    assert proof.relative_gap > 0.01
 
 
 def test_subclasses_count_as_what_they_derive_from():

@@ -2,7 +2,8 @@
 
 Its squared losses are halved. ``lambda_1`` is the strength of L2 (of ½‖w‖²) or of L1, and in the
 elastic net that of L1, with ``lambda_2`` that of ½‖w‖². With more than two classes the logistic
-loss is the softmax, unless ``multi_class`` says "ovr"; other losses are one-vs-rest.
+loss is the softmax, unless ``multi_class`` says "ovr"; other losses are one-vs-rest. Losses that it
+does not know, such as "hinge", it fits as squares, with a message: they are refused here.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ _LOSSES = {
     "logistic": "logistic",
     "sqhinge": "squared-hinge",
     "squared_hinge": "squared-hinge",
-    "hinge": "hinge",
     "multiclass-logistic": "softmax",
 }
 _PENALTIES = ("l2", "l1", "elastic-net", "elasticnet", "none")

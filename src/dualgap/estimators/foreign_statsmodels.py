@@ -99,8 +99,12 @@ def _alpha(results: Any) -> Any:
 def _data(model: Any, X: Any, y: Any) -> _Data:
     """What the model holds; data that are given stand in the place of its own."""
     name = _name(model)
-    X = getattr(model, "exog", None) if X is None else X
-    y = getattr(model, "endog", None) if y is None else y
+    if getattr(model, "exog", None) is None:
+        raise unreadable(
+            f"{name} of statsmodels after remove_data", "weights and offsets are gone with the data"
+        )
+    X = model.exog if X is None else X
+    y = model.endog if y is None else y
     if name == "GLM":
         binomial = type(model.family).__name__ == "Binomial"
         trials = np.asarray(model.n_trials) if binomial else 1.0
