@@ -5,7 +5,7 @@ READY := .venv/.ready
 BENCH := .venv-bench
 DOCS := .venv-docs
 
-.PHONY: demo docs browser test test-every test-cluster test-oldest lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
+.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -42,6 +42,10 @@ test-oldest: pyproject.toml
 	.venv-oldest/bin/pip install --quiet --editable '.[dev]' 'scikit-learn==1.6.*'
 	.venv-oldest/bin/pytest -n 2 tests/test_check_estimator.py tests/test_estimators.py
 	.venv-oldest/bin/pytest -n 2 tests/test_cv.py -k checks
+
+# ``certify`` on models of other libraries, also of those that need a compiler or an older Python.
+test-peers: $(BENCH)/.ready
+	$(BENCH)/bin/pytest -rs tests/test_certify_peers.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""``certify``: for coefficients of a problem, or for a fitted model."""
+"""``certify``: for coefficients of a problem, of a fitted model, or from anywhere."""
 
 from __future__ import annotations
 
@@ -53,6 +53,22 @@ class CertificateSum:
 def certify(model: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate: ...
 @overload
 def certify(
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: Any = None,
+    *,
+    loss: Any,
+    penalty: Any,
+    lam: float,
+    sample_weight: Any = None,
+    intercept_penalised: bool = False,
+    intercept_scaling: float = 1.0,
+    tol: float = 1e-6,
+    max_epochs: int = 1000,
+) -> Certificate: ...
+@overload
+def certify(
     model: Any,
     X: Any = None,
     y: Any = None,
@@ -61,7 +77,7 @@ def certify(
     tol: float = 1e-6,
     max_epochs: int = 1000,
 ) -> Any: ...
-def certify(model: Any, *args: Any, **options: Any) -> Any:
+def certify(*args: Any, **options: Any) -> Any:
     """Certify any coefficients, wherever they come from.
 
     ``certify(problem, coef, dual=None, intercept=0.0)``
@@ -72,23 +88,48 @@ def certify(model: Any, *args: Any, **options: Any) -> Any:
         K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
 
     ``certify(estimator, X, y, sample_weight=None, tol=1e-6, max_epochs=1000)``
-        The proven distance of a fitted scikit-learn model (or of a pipeline that ends in one) from
-        the optimum of its own objective on X, y: the data of its fit. Numbers are in the units of
-        that objective as scikit-learn documents it. The result is a ``Certificate``, for models
-        that solve several problems (one-vs-rest, several targets) a ``CertificateSum`` of them.
+        The proven distance of a fitted model from the optimum of its own objective on X, y: the
+        data of its fit. Models of scikit-learn (and pipelines that end in one), celer, skglm,
+        cyanure, glum, statsmodels, liblinear and XGBoost's gblinear are read, where dualgap has
+        their loss and penalty. Numbers are in the units of the objective that the library
+        documents. The result is a ``Certificate``, for models that solve several problems
+        (one-vs-rest, several targets) a ``CertificateSum`` of them.
 
         Costs: a few passes over the data when they prove a gap of ``tol`` · P(0). If not, as much
         as to fit the model with ``solve(problem, tol=tol, max_epochs=max_epochs)``, for each of its
         problems, because a model far from the optimum does not know a good lower bound. The gap
         exceeds the true distance by at most ``tol`` · P(0), unless a warning says otherwise.
-    """
-    if isinstance(model, Problem):
-        return certify_problem(model, *args, **options)
-    if hasattr(model, "fit") and hasattr(model, "get_params"):
-        from dualgap.estimators.distance import certify_model  # late: most never need it
 
-        return certify_model(model, *args, **options)
+    ``certify(X, y, coef, intercept=None, loss=, penalty=, lam=, sample_weight=None)``
+        The same for coefficients from anywhere, with the objective named as ``Problem`` names it:
+        the weighted mean of the losses plus ``lam`` times the penalty; 0 is no penalty. An
+        ``intercept`` that is given is one without a penalty, unless ``intercept_penalised`` is
+        true, where ``intercept_scaling`` is the value of the constant feature; None is none.
+    """
+    if not args and ("model" in options or "X" in options):
+        args = (options.pop("model") if "model" in options else options.pop("X"),)
+    if not args:
+        raise ValueError(f"certify needs a Problem, a fitted model or X: {_FORMS}")
+    first, rest = args[0], args[1:]
+    if isinstance(first, Problem):
+        return certify_problem(first, *rest, **options)
+    if hasattr(first, "shape") or isinstance(first, (list, tuple)):
+        from dualgap.estimators.named import certify_named  # late: most never need it
+
+        return certify_named(first, *rest, **options)
+
+    from dualgap.estimators.foreign import is_readable
+
+    if is_readable(first):
+        from dualgap.estimators.distance import certify_model
+
+        return certify_model(first, *rest, **options)
     raise ValueError(
-        f"certify needs a Problem or a fitted model, not {type(model).__name__}: "
-        "certify(problem, coef) or certify(model, X, y)"
+        f"certify needs a Problem or a fitted model, not {type(first).__name__}: {_FORMS}"
     )
+
+
+_FORMS = (
+    "certify(problem, coef), certify(model, X, y) or "
+    "certify(X, y, coef, intercept, loss=..., penalty=..., lam=...)"
+)

@@ -26,7 +26,7 @@ def certify(
         Path,
         typer.Argument(
             help="What dualgap fit has written; or, with --trust, a joblib or pickle file of a "
-            "fitted linear model of scikit-learn.",
+            "fitted linear model of scikit-learn or of another library that certify reads.",
             show_default=False,
         ),
     ],
@@ -89,7 +89,8 @@ def certify(
         if proof is not None and hasattr(theirs, "steps"):
             raise ValueError("--proof: a pipeline changes the data, so that no file holds them")
         found = list(parts(theirs, table.X, table.y, table.weights))
-        what = ("model", f"{type(theirs).__name__}, by its own objective")
+        library = type(theirs).__module__.split(".")[0].replace("sklearn", "scikit-learn")
+        what = ("model", f"{type(theirs).__name__} of {library}, by its own objective")
     proofs = [proven_part(part, goal, max_epochs) for part in found]
     result = summed([in_units(each, part.unit) for each, part in zip(proofs, found)])
     if proof is not None:
@@ -110,7 +111,7 @@ def certify(
 
 
 def _own(path: Path, trust: bool) -> Model | None:
-    """A model of ours, or None for one of scikit-learn that the user trusts."""
+    """A model of ours, or None for one of another library that the user trusts."""
     try:
         return load_model(path)
     except ForeignFileError as error:

@@ -1,4 +1,4 @@
-"""A fitted model of scikit-learn with the data of its fit, checked."""
+"""A fitted model with the data of its fit, checked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dualgap._validate import Floats, finite_vector, real_array
 from dualgap.linalg import storage
@@ -22,11 +23,12 @@ class Fitted(NamedTuple):
     weights: Floats
     coef: Floats
     intercept: Floats
+    classes: Any = None
 
     @property
     def labels(self) -> Any:
-        """Each label as an index of the model's classes."""
-        return np.searchsorted(self.model.classes_, self.y)
+        """Each label as an index of the model's classes, which are sorted."""
+        return np.searchsorted(self.classes, self.y)
 
     def numbers(self) -> Floats:
         """y of a regression with one target."""
@@ -38,66 +40,77 @@ class Fitted(NamedTuple):
         return y.reshape(len(self.weights), -1)
 
 
-def read(model: Any, X: Any, y: Any, sample_weight: Any, known: Collection[str]) -> Fitted:
-    """The model and its data, or an error that says what would work."""
-    model, X = _last_step(model, X)
-    name = _known_name(model, known)
-    if not hasattr(model, "coef_"):
-        raise ValueError(f"{name} is not fitted yet: call fit(X, y) first")
+def checked_fit(
+    name: str,
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    coef: Any,
+    intercept: Any,
+    classes: Any = None,
+) -> Fitted:
+    """The model and its data, checked against each other. ``coef`` has a row for each decision
+    value; ``classes`` are those of a classifier."""
     if X is None or y is None:
         raise ValueError(f"certify needs the data that {name} was fitted on: certify(model, X, y)")
     X = storage.as_data(X)
-    coef = coef_lines(model.coef_)
+    coef = coef_lines(coef)
     if coef.shape[1] != X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features where {name} was fitted on {coef.shape[1]}")
     n = X.shape[0]
     weights = np.ones(n) if sample_weight is None else _weights(sample_weight, n)
-    intercept = np.broadcast_to(np.ravel(model.intercept_), len(coef)).astype(np.float64)
+    intercept = np.broadcast_to(np.ravel(intercept), len(coef)).astype(np.float64)
     y = np.asarray(y)
     if len(np.shape(y)) == 0 or len(y) != n:
         raise ValueError(f"y must hold a target for each of the {n} samples of X")
-    if hasattr(model, "classes_"):
-        y = _check_labels(y, model.classes_, name)
+    if classes is not None:
+        y = _check_labels(y, classes, name)
     elif y.size != n * len(coef):
         raise ValueError(f"y has shape {y.shape} where {name} was fitted on {len(coef)} targets")
-    return Fitted(name, model, X, y, weights, coef, intercept)
+    return Fitted(name, model, X, y, weights, coef, intercept, classes)
 
 
-def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """The last step of a pipeline, and X as that step has seen it."""
-    while _first_name(model) == "Pipeline":
-        if X is not None and len(model.steps) > 1:
-            X = model[:-1].transform(X)
-        model = model.steps[-1][1]
-    return model, X
+def require_fit(model: Any, name: str) -> None:
+    if not hasattr(model, "coef_"):
+        raise ValueError(f"{name} is not fitted yet: call fit(X, y) first")
 
 
-def _first_name(model: Any) -> str | None:
-    """The name of the first class of scikit-learn among the model's bases.
-
-    By name: nothing of scikit-learn has to be imported for that. A subclass of the user's counts as
-    what it derives from; one of scikit-learn's, such as LogisticRegressionCV, as itself.
-    """
-    for base in type(model).__mro__:
-        if base.__module__.split(".")[0] == "sklearn":
-            return base.__name__
-    return None
+def refuse_weights(sample_weight: Any, name: str) -> None:
+    if sample_weight is not None:
+        raise ValueError(f"sample_weight: {name} is fitted without; leave it out")
 
 
-def _known_name(model: Any, known: Collection[str]) -> str:
-    name = _first_name(model)
-    if name is not None and name in known:
-        return name
-    own = type(model).__name__
-    if hasattr(model, "certificate_"):
-        raise ValueError(f"{own} has its proof already: see its attribute certificate_")
-    if hasattr(model, "best_estimator_"):
-        raise ValueError(f"certify cannot read {own}: give it the model's best_estimator_")
-    raise ValueError(
-        f"certify cannot read {own}; it can read scikit-learn's {', '.join(known)}, and pipelines "
-        "that end in one of them. For other models write down the problem: "
-        "certify(Problem(X, y, loss, penalty, lam), coef)"
+def unreadable(name: str, why: str) -> ValueError:
+    """The error for a model whose objective cannot be read, with what to do instead."""
+    return ValueError(
+        f"certify cannot read {name}: {why}. If dualgap has its loss and penalty, name them: "
+        "certify(X, y, coef, intercept, loss=..., penalty=..., lam=...)"
     )
+
+
+def unknown_class(name: str, library: str, known: Collection[str]) -> ValueError:
+    return unreadable(f"{library}'s {name}", f"of {library} it can read {', '.join(known)}")
+
+
+def signs_of_shares(found: Fitted, y: Floats) -> tuple[Fitted, Floats]:
+    """Targets ±1 for shares of successes y in [0, 1], of which 0 and 1 are the usual ones.
+
+    A sample with a share in between is two of them: a success of weight s·y, and a failure of
+    weight s·(1 − y).
+    """
+    if ((y < 0.0) | (y > 1.0)).any():
+        raise ValueError(f"y must lie between 0 and 1 for {found.name} with a binomial family")
+    if ((y == 0.0) | (y == 1.0)).all():
+        return found, 2.0 * y - 1.0
+    X = (
+        sparse.vstack([found.X] * 2, "csr")
+        if storage.is_sparse(found.X)
+        else np.vstack([found.X] * 2)
+    )
+    weights = np.concatenate([found.weights * y, found.weights * (1.0 - y)])
+    found = found._replace(X=storage.as_data(X), weights=weights)
+    return found, np.repeat([1.0, -1.0], len(y))
 
 
 def _weights(sample_weight: Any, n: int) -> Floats:

@@ -1,4 +1,4 @@
-"""scikit-learn's losses in terms of ours."""
+"""Losses of other libraries in terms of ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from dualgap import losses
 
 _OURS: dict[str, Any] = dict(losses.REGISTRY)
-_WHOLE = 0.5  # γ of our squared losses r²/(2γ), for r²
+WHOLE = 0.5  # γ of our squared losses r²/(2γ), for r²
 
 
 def ours(name: str, *parameters: float) -> Any:
@@ -20,13 +20,13 @@ def matching(model: Any) -> tuple[Any, float]:
     epsilon = float(getattr(model, "epsilon", 0.0))
     known = {
         "hinge": ("hinge", (), 1.0),
-        "squared_hinge": ("squared-hinge", (_WHOLE,), 1.0),
+        "squared_hinge": ("squared-hinge", (WHOLE,), 1.0),
         "log_loss": ("logistic", (), 1.0),
         "modified_huber": ("smoothed-hinge", (2.0,), 4.0),
         "squared_error": ("squared", (), 1.0),
         "huber": ("huber", (epsilon,), 1.0),
         "epsilon_insensitive": ("epsilon-insensitive", (epsilon,), 1.0),
-        "squared_epsilon_insensitive": ("squared-epsilon-insensitive", (epsilon, _WHOLE), 1.0),
+        "squared_epsilon_insensitive": ("squared-epsilon-insensitive", (epsilon, WHOLE), 1.0),
     }
     if model.loss not in known:
         raise ValueError(
