@@ -249,7 +249,8 @@ def _costs(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -> None:
         at, low, high = a[i, 0], a[i, 0] - far[i], a[i, 0] + far[i]
         if far[i] > 0.0:
             here, left, right = conj(loss, at, y[i]), conj(loss, low, y[i]), conj(loss, high, y[i])
-            size = abs(here) + abs(left) + abs(right) + (abs(at) + far[i]) * abs(y[i])
+            size = abs(here) + abs(left) + abs(right) + (abs(at) + far[i]) * (1.0 + abs(y[i]))
+            size += abs(y[i])
             out[i] = max(max(left, right) - here, 0.0) + _ROUNDED * size
 
 

@@ -238,7 +238,7 @@ def least_parts(
         # Terms and what may cancel inside them, as in ``terms.py``.
         hidden = (abs(tilt) + 2.0 * abs(a[i])) * (abs(y[i]) + abs(end) + reach)
         if multiplied:
-            hidden += abs(y[i] * end)
+            hidden += abs(y[i] * end) + abs(y[i]) + abs(a[i])
         size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i] * y[i]) + hidden
         part = loss_value + loss_conj + a[i] * end - PER_TERM * EPS * size
         if part > 0.0:

@@ -167,11 +167,11 @@ def _sample_terms(
                         error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
                         # Values can be small differences of large terms: |r| − ε, e^z − yz.
                         steep = max(abs(left), abs(right))
-                        hidden = steep * (abs(y[i]) + abs(z[i]))
-                        if multiplied:
-                            hidden += abs(y[i] * z[i])
-                        of_z = abs(some_values[k]) + hidden
+                        of_z = abs(some_values[k]) + steep * (abs(y[i]) + abs(z[i]))
                         of_a = abs(some_conjs[k]) + abs(a[i] * y[i])
+                        if multiplied:
+                            of_z += abs(y[i] * z[i])
+                            of_a += abs(y[i]) + abs(a[i])
                         of_all = of_z + of_a + abs(a[i] * z[i])
                         tilt = max(abs(a[i] + left), abs(a[i] + right))
                         off = share * (per_term * EPS * of_z + steep * error)
