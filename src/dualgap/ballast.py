@@ -37,7 +37,7 @@ class Ballast(NamedTuple):
     ``room``      how far it can move both ways
     ``c``, ``y``  of each sample; ``a`` its dual variables, shape (m, width)
     ``X``         its row, as a dense matrix (m, d) with the constant feature
-    ``free``      which features are to be balanced
+    ``free``      which features are to be balanced; others follow from these
     """
 
     samples: Any
@@ -48,6 +48,12 @@ class Ballast(NamedTuple):
     a: Floats
     X: Floats
     free: Any
+
+    @property
+    def places(self) -> Any:
+        """The entries of u that have to vanish."""
+        width = self.a.shape[1]
+        return (self.free[:, None] * width + np.arange(width)).ravel()
 
     @property
     def constraints(self) -> Floats:
@@ -83,8 +89,8 @@ def ballast(problem: Any, a: Floats) -> Ballast:
 
 def candidates(problem: Any, a: Floats) -> Ballast:
     """The best of each kind, of which ``chosen`` takes some: partitions send theirs to a driver."""
-    free = problem.free_places[:: problem.width] // problem.width
-    X = problem.unpenalised.X * problem.unpenalised.divisor
+    free = problem.unpenalised
+    X = free.X * free.divisor
     room = _room(problem, a)
     found: list[tuple[int, int]] = []
     for k, samples in _kinds(problem):
@@ -101,7 +107,7 @@ def candidates(problem: Any, a: Floats) -> Ballast:
         np.asarray(problem.y[samples], dtype=np.float64),
         a.reshape(problem.n, problem.width)[samples],
         _rows(problem, samples),
-        free,
+        free.features,
     )
 
 

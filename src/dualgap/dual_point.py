@@ -133,8 +133,9 @@ def balanced(frame: Any, point: Point, ballast: Callable[[], Ballast], w: Floats
     free = frame.free_places
     if not len(free):
         return point
-    missing = frame.lam * (np.abs(point.u[free]) + point.error[free]) * _UP
-    cost = charged(frame, ballast(), missing, w)
+    held = ballast()
+    missing = frame.lam * (np.abs(point.u[held.places]) + point.error[held.places]) * _UP
+    cost = charged(frame, held, missing, w)
     if cost is None:
         return point._replace(cost=None)
     u, error = point.u.copy(), point.error + cost.u

@@ -28,7 +28,7 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     held = ballast(problem, dual)
     # Classes that nothing can be taken from hold their constraints already.
     used = np.asarray(held.constraints.any(axis=0))
-    columns = _free_columns(problem)
+    columns = _columns(problem, held.free)
     missing = [m for m, one in zip(_imbalance(problem, a, columns), used) if one]
     if not any(missing):
         return a, {}
@@ -52,11 +52,10 @@ def _close_shares(a: Floats, y: Any) -> None:
     a[rows, y] = -a.sum(axis=1)
 
 
-def _free_columns(problem: Any) -> Floats:
-    """The features to be balanced, of the data as given; shape (n, count)."""
-    places = problem.free_places[:: problem.width] // problem.width
-    out = np.empty((problem.n, len(places)))
-    for column, j in zip(out.T, places):
+def _columns(problem: Any, features: Any) -> Floats:
+    """Those of the data as given; shape (n, count)."""
+    out = np.empty((problem.n, len(features)))
+    for column, j in zip(out.T, features):
         if j == problem.p:
             column[:] = 1.0
         else:

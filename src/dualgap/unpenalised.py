@@ -8,6 +8,7 @@ sum of the losses: a smooth problem in a few variables. ``balance_kinks.py`` and
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +28,21 @@ from dualgap.balance_search import (
 )
 from dualgap.linalg.products import norm
 
-_COLLINEAR = 1e-10  # smallest eigenvalue of the Gram matrix of normalised features
+_COLLINEAR = 1e-5  # the part of a column that others do not explain, from which it counts
+_SIMPLE = 1024.0  # coefficients of dependent columns are looked for among multiples of 1/1024
+_MANY = 1 << 20  # entries of distinct rows, above which dependent columns are not looked for
 
 
 class FreeFeatures(NamedTuple):
     """What a problem knows of its features without a penalty.
 
-    ``X`` are their columns divided by their norms ``divisor``; they are ``collinear`` if that makes
-    no difference to samples with a weight. ``q`` is the curvature of a typical coordinate step over
+    ``features`` are those that no others explain, ``X`` their columns divided by their norms
+    ``divisor``. Where the others do not follow from these exactly they are ``collinear``: no search
+    for a balanced dual point could end. ``q`` is the curvature of a typical coordinate step over
     samples.
     """
 
+    features: Any
     X: Floats
     divisor: Floats
     collinear: bool
@@ -47,27 +52,57 @@ class FreeFeatures(NamedTuple):
 def free_features(problem: Any) -> FreeFeatures:
     """Reads X once for each of them; they are few."""
     width = problem.width
-    places = np.flatnonzero(problem.features.free)
-    features = places[::width] // width
+    features = problem.free_places[::width] // width
+    q = _typical_curvature(problem, features)
     X = np.empty((problem.n, len(features)), order="F")
     for column, j in zip(X.T, features):
         unit = np.zeros(problem.coef_size)
         unit[j * width] = 1.0
         column[:] = problem.decision(unit)[::width]
+    kept, collinear = _independent(X, problem.c)
+    features, X = features[kept], np.asfortranarray(X[:, kept])
     size = np.sqrt(problem.column_squares[features])
     divisor = np.where(size > 0.0, size, 1.0)
     X /= divisor
-    return FreeFeatures(X, divisor, _collinear(problem, X), _typical_curvature(problem, features))
+    return FreeFeatures(features, X, divisor, collinear, q)
 
 
-def _collinear(problem: Any, X: Floats) -> bool:
-    """Whether a combination of the columns is next to nothing where samples have weights."""
+def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
+    """Columns from which all others follow, and whether one follows only nearly, as far as samples
+    with a weight can tell."""
     if X.shape[1] == 1:
-        return False
-    seen = X * np.sqrt(problem.c)[:, None]
+        return np.zeros(1, dtype=np.int64), False
+    seen = X * np.sqrt(c)[:, None]
     sizes = np.sqrt(np.sum(seen * seen, axis=0))
-    used = seen[:, sizes > 0.0] / sizes[sizes > 0.0]
-    return bool(used.size and np.linalg.eigvalsh(used.T @ used)[0] < _COLLINEAR)
+    seen /= np.where(sizes > 0.0, sizes, 1.0)
+    kept: list[int] = []
+    others: list[int] = []
+    basis = np.empty((len(X), 0))
+    for j in reversed(range(X.shape[1])):  # a constant column first
+        rest = seen[:, j] - basis @ (basis.T @ seen[:, j])
+        rest -= basis @ (basis.T @ rest)
+        left = float(np.sqrt(np.sum(rest * rest)))
+        if left > _COLLINEAR:
+            kept.append(j)
+            basis = np.column_stack([basis, rest / left])
+        elif sizes[j] > 0.0:
+            others.append(j)
+    kept.sort()
+    used = X[c > 0.0]
+    return np.array(kept, dtype=np.int64), not all(_follows(used, kept, j) for j in others)
+
+
+def _follows(X: Floats, kept: list[int], j: int) -> bool:
+    """Whether a column is exactly a simple combination of others, such as one-hot codes are."""
+    rows = np.unique(X[:, [*kept, j]], axis=0)
+    if rows.size > _MANY:
+        return False
+    found = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
+    simple = [Fraction(round(float(b) * _SIMPLE), int(_SIMPLE)) for b in found]
+    return all(
+        sum(b * Fraction(x) for b, x in zip(simple, row)) == Fraction(row[-1])
+        for row in rows.tolist()
+    )
 
 
 def _typical_curvature(problem: Any, free: Any) -> float:
