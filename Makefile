@@ -5,7 +5,7 @@ READY := .venv/.ready
 BENCH := .venv-bench
 DOCS := .venv-docs
 
-.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
+.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -46,6 +46,10 @@ test-oldest: pyproject.toml
 # ``certify`` on models of other libraries, also of those that need a compiler or an older Python.
 test-peers: $(BENCH)/.ready
 	$(BENCH)/bin/pytest -rs tests/test_certify_peers.py
+
+# 3,000 random problems whose certificates dgcheck has to verify.
+check-proofs: $(READY)
+	$(BIN)/python tools/check_proofs.py --problems 3000
 
 lint: $(READY)
 	$(BIN)/ruff check .
