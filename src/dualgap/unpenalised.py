@@ -36,10 +36,10 @@ _MANY = 1 << 20  # entries of distinct rows, above which dependent columns are n
 class FreeFeatures(NamedTuple):
     """What a problem knows of its features without a penalty.
 
-    ``features`` are those that no others explain, ``X`` their columns divided by their norms
-    ``divisor``. Where the others do not follow from these exactly they are ``collinear``: no search
-    for a balanced dual point could end. ``q`` is the curvature of a typical coordinate step over
-    samples.
+    ``features`` are those from which all others follow exactly, ``X`` their columns divided by
+    their norms ``divisor``. If some follow only nearly, these are all features, and ``collinear``:
+    no search for a balanced dual point could end. ``q`` is the curvature of a typical coordinate
+    step over samples.
     """
 
     features: Any
@@ -68,8 +68,8 @@ def free_features(problem: Any) -> FreeFeatures:
 
 
 def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which all others follow, and whether one follows only nearly, as far as samples
-    with a weight can tell."""
+    """Columns from which all others follow exactly, as far as samples with a weight can tell; or
+    all of them, and True, if some follow only nearly."""
     if X.shape[1] == 1:
         return np.zeros(1, dtype=np.int64), False
     seen = X * np.sqrt(c)[:, None]
@@ -89,7 +89,9 @@ def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
             others.append(j)
     kept.sort()
     used = X[c > 0.0]
-    return np.array(kept, dtype=np.int64), not all(_follows(used, kept, j) for j in others)
+    if not all(_follows(used, kept, j) for j in others):
+        return np.arange(X.shape[1]), True
+    return np.array(kept, dtype=np.int64), False
 
 
 def _follows(X: Floats, kept: list[int], j: int) -> bool:
