@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
 import dualgap as dg
 from dualgap import estimators, losses
@@ -123,6 +124,22 @@ def test_cross_validation_without_weights_to_go_by_is_refused_in_words():
         estimators.RidgeCV().fit(X[:1], y[:1])
 
 
+def test_a_fold_of_one_class_is_named():
+    X, y = MATRICES["any"], np.arange(N) >= N // 2
+    with pytest.raises(ValueError, match="a fold is fitted to samples of one class only"):
+        estimators.LogisticRegressionCV(cv=KFold(2)).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_radius_of_a_float32_fit_is_made_in_float64(seed):
+    """Sums beyond the range of float32 used to be compared with a limit that was one."""
+    own = np.random.default_rng(seed)
+    X = own.integers(-5, 6, (3, 8)).astype(np.float32)
+    model = estimators.PoissonRegressor(alpha=1e-8).fit(X, own.integers(0, 4, 3))
+    assert model.intercept_.dtype == np.float32
+    assert (model.decision_radius(X) >= 0.0).all()
+
+
 # --- classes without weight ---------------------------------------------------------------------
 
 LABELS = np.arange(N) % 3
@@ -172,6 +189,7 @@ def test_the_others_are_fitted_as_if_it_were_not_there():
     without = dg.solve(problem, tol=1e-9)
     np.testing.assert_allclose(coef[[0, 2]], without.coef.T, atol=1e-6)
     np.testing.assert_allclose(coef[1], 0.0, atol=1e-12)
+    assert intercept[0] + intercept[2] == pytest.approx(0.0, abs=1e-9)
     assert intercept[2] - intercept[0] == pytest.approx(without.intercept @ [-1.0, 1.0], abs=1e-6)
     assert objective == pytest.approx(without.certificate.primal, rel=1e-9)
     assert (probabilities[:, 1] == 0.0).all()
