@@ -26,14 +26,19 @@ def null_objective(problem: Any) -> float:
     if problem.intercept is True:
         found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
         scale = above_null(found, scale)
-    # A difference of objectives is not known better than these are.
-    least = abs(problem.floor)
-    return float(scale if scale > _EXACT * least else _ROOM * least)
+    return above_rounding(scale, problem.floor)
 
 
 def above_null(found: float, zero: float) -> float:
     """The scale, if a constant alone gets to ``found`` and zero coefficients to ``zero``."""
     return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
+
+
+def above_rounding(scale: float, floor: float) -> float:
+    """The scale, or some room where it is lost in the rounding errors of the least loss: a
+    difference of objectives is not known better than these are."""
+    least = abs(floor)
+    return float(scale if scale > _EXACT * least else _ROOM * least)
 
 
 def origin(problem: Any) -> Floats:
