@@ -15,21 +15,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dualgap.safe_npz import Archive
+
 VERSION = 1
 _MARK = "dualgap-checkpoint"  # the first member: how such a file begins, also if it is damaged
 _HEADER = "header.json"
 _NAME_AT = 30  # where a zip file has the name of its first member
-# What zipfile, NumPy and json raise for files that are not what they should be.
-_BROKEN = (
-    zipfile.BadZipFile,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    OSError,
-    NotImplementedError,
-)
+_LONGEST = 2**24  # bytes of a header, which has a line for each array and number
+# What a header raises that is not what it should be; archives have an error of their own.
+_BROKEN = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 class DamagedError(ValueError):
@@ -58,15 +52,17 @@ def read(path: Path) -> dict[str, Any]:
     """The state in a file; raises ``DamagedError`` or ``ForeignError``."""
     _refuse_foreign(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            header = json.loads(archive.read(_HEADER))
+        with Archive(path, stored=True) as archive:
+            header = json.loads(archive.read(_HEADER, _LONGEST))
             if header["version"] > VERSION:
                 raise ForeignError(
                     f"{path} was written by a newer dualgap (format {header['version']}, known are "
                     f"those up to {VERSION}): upgrade dualgap, or give another checkpoint"
                 )
-            _verify(archive, header["members"])
-            decoded = _decoded(header["state"], archive)
+            left = _listed(archive, header["members"])
+            decoded = _decoded(header["state"], archive, left)
+            for name in left:  # what the state does not mention must be whole as well
+                archive.read(name, archive.size)
     except ForeignError:
         raise
     except _BROKEN as error:
@@ -89,14 +85,12 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def _verify(archive: zipfile.ZipFile, sums: dict[str, list[int]]) -> None:
-    found = {info.filename: [info.file_size, info.CRC] for info in archive.infolist()}
-    found.pop(_HEADER)
+def _listed(archive: Archive, sums: dict[str, list[int]]) -> set[str]:
+    """The members, if they are those that the header lists."""
+    found = {name: list(archive.stated(name)) for name in archive.names if name != _HEADER}
     if found != sums:
         raise ValueError("its parts are not those that its header lists")
-    damaged = archive.testzip()
-    if damaged is not None:
-        raise ValueError(f"the checksum of {damaged} is wrong")
+    return set(found)
 
 
 def _encoded(value: Any, name: str, arrays: dict[str, Any]) -> Any:
@@ -116,17 +110,18 @@ def _encoded(value: Any, name: str, arrays: dict[str, Any]) -> Any:
     raise TypeError(f"{name} is {type(value).__name__}, which a checkpoint cannot hold")
 
 
-def _decoded(value: Any, archive: zipfile.ZipFile) -> Any:
+def _decoded(value: Any, archive: Archive, left: set[str]) -> Any:
+    """A value, whose arrays are no longer ``left``; reading one checks its checksum."""
     if not isinstance(value, dict):
         return value
     (kind, inside), *_ = value.items()
     if kind == "array":
-        with archive.open(inside) as member:
-            return np.lib.format.read_array(member, allow_pickle=False)
+        left.remove(inside)
+        return archive.array(inside)
     if kind == "dict":
-        return {key: _decoded(part, archive) for key, part in inside.items()}
+        return {key: _decoded(part, archive, left) for key, part in inside.items()}
     if kind == "tuple":
-        return tuple(_decoded(part, archive) for part in inside)
+        return tuple(_decoded(part, archive, left) for part in inside)
     raise ValueError(f"{kind!r} is no part of a state")
 
 

@@ -98,11 +98,14 @@ class Loop:
 
     def begin(self) -> None:
         """The look at the start; where the dual point is 0 the problem knows what it would say."""
+        problem = self.problem
         at_rest = getattr(self.run, "at_rest", False)
-        if not at_rest or self.callback is not None:
+        # Where P(0) is the least that there can be, 0 is optimal and nobody need look for more:
+        # methods measure by P(0) and would divide by it.
+        optimal = problem.scale == 0.0
+        if not (optimal or (at_rest and self.callback is None)):
             self.pair, self.certificate = self._look()
-        if at_rest:
-            problem = self.problem
+        if optimal or at_rest:
             z = problem.decision(problem.features.origin)
             self.primal, self.dual = problem.loss_value(z) + problem.origin_value, problem.least
         self._record()

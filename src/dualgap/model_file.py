@@ -1,8 +1,9 @@
 """A model as a file: plain JSON, or NPZ for large ones. Reading it executes nothing.
 
-JSON holds everything, numbers to the last bit; NPZ holds the same with arrays apart. Both have the
-version of the format and a checksum, so that a file that was changed or damaged is told from a
-good one: its proof is that of the very coefficients that were written.
+JSON holds everything, numbers to the last bit; NPZ holds the same with arrays apart, which its
+header lists with dtype, shape and checksum. Both have the version of the format and a checksum, so
+that a file that was changed or damaged is told from a good one: its proof is that of the very
+coefficients that were written. What a file says of sizes is checked before memory is asked for.
 """
 
 from __future__ import annotations
@@ -11,20 +12,24 @@ import hashlib
 import json
 import os
 import uuid
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dualgap._validate import whole
 from dualgap.model import Model, model_of
 from dualgap.model_tree import as_model, as_tree
 from dualgap.problem import Problem
+from dualgap.safe_npz import Archive, ArchiveError, Plain, TooLargeError, largest
 from dualgap.solution import Solution
 
 VERSION, _FORMAT, _HEADER = 1, "dualgap model", "model"
+_LIST = "arrays"  # in the header of an NPZ: name -> dtype, shape, checksum
+# A header of a few megabytes, or so many times its part of the file: text that compresses better
+# is none, and JSON takes many times its length in memory.
+_TEXT, _TEXT_RATIO = 2**22, 32
 ENDINGS = (".json", ".npz")
 _BROKEN = (
     ValueError,
@@ -32,11 +37,9 @@ _BROKEN = (
     TypeError,
     AttributeError,
     IndexError,
-    EOFError,
+    OverflowError,
     RecursionError,
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
+    MemoryError,
 )
 
 
@@ -87,18 +90,28 @@ def check_ending(path: str | os.PathLike[str]) -> Path:
     return where
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read what ``save_model`` or ``dualgap fit`` has written. No code in it is executed."""
+def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
+    """Read what ``save_model`` or ``dualgap fit`` has written. No code in it is executed.
+
+    A file whose arrays are said to take more than ``max_bytes`` is refused, before they are read;
+    by default that is a gigabyte, or eight times the size of the file if that is more.
+    """
     where = Path(path)
+    limit = None if max_bytes is None else whole(max_bytes, "max_bytes", 1)
     with open(where, "rb") as file:
         packed = file.read(4) == b"PK\x03\x04"
+        size = file.seek(0, os.SEEK_END)
+    most = largest(size) if limit is None else limit
     try:
-        tree = _read_npz(where) if packed else _read_json(where)
-        return as_model(tree)
+        tree = _read_npz(where, most) if packed else _read_json(where)
+        return as_model(tree, most // 8)
     except ModelFileError:
         raise
+    except TooLargeError as error:
+        raise ModelFileError(f"{where}: {error}: give load_model a larger max_bytes") from error
     except _BROKEN as error:
-        raise ModelFileError(f"{where} is damaged ({error}): write it anew") from error
+        why = str(error) or type(error).__name__
+        raise ModelFileError(f"{where} is damaged ({why}): write it anew") from error
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -130,19 +143,46 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _write_npz(path: Path, tree: dict[str, Any]) -> None:
     arrays: dict[str, Any] = {}
     tree = _plain(tree, arrays)
+    tree[_LIST] = {name: _stated(array) for name, array in arrays.items()}
     header = json.dumps({**tree, "checksum": _checksum(tree)}, allow_nan=False).encode()
     arrays[_HEADER] = np.frombuffer(header, np.uint8)
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
-    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-        if _HEADER not in archive.files:
+def _read_npz(path: Path, most: int) -> dict[str, Any]:
+    with Archive(path, most) as archive:
+        member = f"{_HEADER}.npy"
+        if member not in archive.names:
             raise ModelFileError(f"{path} is an archive, but not a model of dualgap")
-        tree = _checked(path, json.loads(archive[_HEADER].tobytes()))
-        arrays = {name: archive[name] for name in archive.files if name != _HEADER}
-    return dict(_restored(tree, arrays))
+        if archive.stated(member)[0] > max(_TEXT, _TEXT_RATIO * archive.size):
+            raise ArchiveError("its header is longer than one can be")
+        text = archive.array(member)
+        tree = _checked(path, json.loads(text.tobytes()))
+        names = [name for name in archive.names if name != member]
+        listed = tree.pop(_LIST, None)
+        if listed is None:  # as files were written at first
+            arrays = {name: archive.array(name) for name in names}
+        elif set(names) == {f"{name}.npy" for name in listed}:
+            arrays = {f"{name}.npy": _listed(archive, name, *listed[name]) for name in listed}
+        else:
+            raise ArchiveError("its members are not those that its header lists")
+    return dict(_restored(tree, {name.removesuffix(".npy"): arrays[name] for name in arrays}))
+
+
+def _stated(array: Any) -> list[Any]:
+    return [array.dtype.str, list(array.shape), _digest(array)]
+
+
+def _listed(archive: Archive, name: str, dtype: Any, shape: Any, digest: Any) -> Any:
+    array = archive.array(f"{name}.npy", Plain.of(dtype, shape))
+    if _digest(array) != digest:
+        raise ArchiveError(f"{name} is not the array that its header lists")
+    return array
+
+
+def _digest(array: Any) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def _checked(path: Path, tree: Any) -> dict[str, Any]:

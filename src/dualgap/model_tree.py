@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
 from dualgap.penalties._check import check_penalty
 from dualgap.problem import check_loss
 from dualgap.radius import Radius
+from dualgap.safe_npz import TooLargeError
 
 _LOSSES: dict[str, Any] = dict(losses.REGISTRY)
 _PENALTIES: dict[str, Any] = {
@@ -56,9 +58,10 @@ def as_tree(model: Model) -> dict[str, Any]:
     }
 
 
-def as_model(tree: Mapping[str, Any]) -> Model:
-    """The model; raises one of the usual errors if the tree is not one."""
-    coef, intercept = _full(tree["coef"]), _floats(tree["intercept"])
+def as_model(tree: Mapping[str, Any], most: float = math.inf) -> Model:
+    """The model; raises one of the usual errors if the tree is not one, or one of more than
+    ``most`` coefficients."""
+    coef, intercept = _full(tree["coef"], most), _floats(tree["intercept"])
     p, width = len(coef), coef.shape[1:]
     names, classes = tree["feature_names"], tree["classes"]
     if intercept.shape != width or (names is not None and len(names) != p):
@@ -136,10 +139,13 @@ def _thin(coef: Floats) -> Any:
     return {"shape": list(coef.shape), "places": places, "values": flat[places]}
 
 
-def _full(tree: Any) -> Floats:
+def _full(tree: Any, most: float) -> Floats:
     if not isinstance(tree, Mapping):
         coef = _floats(tree)
     else:
+        size = math.prod(tree["shape"])
+        if size > most:  # zeros that are not in the file would take memory all the same
+            raise TooLargeError(f"it has {size:,} coefficients, where {most:,} are allowed")
         coef = np.zeros(tree["shape"])
         coef.ravel()[np.asarray(tree["places"], dtype=np.int64)] = _floats(tree["values"])
     if coef.ndim not in (1, 2) or not coef.size or not np.isfinite(coef).all():

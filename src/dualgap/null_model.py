@@ -16,16 +16,17 @@ from dualgap.losses.softmax import Softmax
 
 _CLOSE = 1e-3
 _EXACT, _ROOM = 1e-13, 1e-6  # of P(0): where a constant fits y exactly, rounding needs some room
+_NEVER = -1e3  # decision values whose exponentials are 0: those of a class without any weight
 _DOUBLINGS, _HALVINGS = 60, 60
 
 
 def null_objective(problem: Any) -> float:
     """Counted from the least that losses and penalty can be."""
-    zero = _objective(problem, problem.decision(problem.features.origin))
-    if problem.intercept is not True:
-        return float(zero)
-    found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
-    return above_null(found, zero)
+    scale = _objective(problem, problem.decision(problem.features.origin))
+    if problem.intercept is True:
+        found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
+        scale = above_null(found, scale)
+    return above_rounding(scale, problem.floor)
 
 
 def above_null(found: float, zero: float) -> float:
@@ -33,21 +34,38 @@ def above_null(found: float, zero: float) -> float:
     return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
 
 
+def above_rounding(scale: float, floor: float) -> float:
+    """The scale, or some room where it is lost in the rounding errors of the least loss: a
+    difference of objectives is not known better than these are."""
+    least = abs(floor)
+    return float(scale if scale > _EXACT * least else _ROOM * least)
+
+
 def origin(problem: Any) -> Floats:
-    """The coefficients of that model; for several classes those of P(0)."""
+    """The coefficients of that model; for several classes those of P(0).
+
+    The intercept of a class without any weight has no optimum, but falls for ever: it starts where
+    the class has no share left, so that all others are fitted as if it were not there.
+    """
     w = problem.features.origin.copy()
     if problem.intercept is True and problem.width == 1:
         w[-1] = problem.best_constant[1]
+    elif problem.intercept is True:
+        w[-problem.width :][_shares(problem) == 0.0] = _NEVER
     return np.asarray(w)
 
 
 def _of_classes(problem: Any) -> float:
     if type(problem.loss) is not Softmax:
         return np.inf
-    shares = np.bincount(problem.y.astype(int), problem.c, problem.width)
     with np.errstate(divide="ignore"):
-        z = np.maximum(np.log(shares), -1e3)  # a class may have no weight
+        z = np.maximum(np.log(_shares(problem)), _NEVER)
     return _objective(problem, np.tile(z, problem.n))
+
+
+def _shares(problem: Any) -> Floats:
+    """Of the classes in the weights."""
+    return np.asarray(np.bincount(problem.y.astype(int), problem.c, problem.width))
 
 
 def best_constant(problem: Any) -> tuple[float, float]:

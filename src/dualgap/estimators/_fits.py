@@ -62,7 +62,8 @@ def finish(problem: Problem, solution: Solution) -> Fit:
         intercept,
         dual,
         certificate,
-        radius(problem, coef, intercept, dual, certificate),
+        # In float64, as bounds that follow from a float32 would be rounded to one.
+        radius(problem, coef, np.float64(intercept), dual, certificate),
         proven_zero(problem, certificate, dual),
     )
 
@@ -75,7 +76,9 @@ def centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
     coef, intercept = solution.coef, solution.intercept
     if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
         if problem.intercept is True:
-            intercept = intercept - np.mean(intercept)
+            # A class without weight has an intercept far away, which says nothing of others.
+            has_weight = np.bincount(problem.y.astype(int), problem.c, problem.width) > 0.0
+            intercept = intercept - np.mean(intercept[has_weight])
         if problem.features.free.all():
             coef = coef - coef.mean(axis=1, keepdims=True)
     return coef, intercept

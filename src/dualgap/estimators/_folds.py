@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import (
@@ -43,10 +44,29 @@ class Folds:
         score = {} if sample_weight is None or not scored else {"sample_weight": sample_weight}
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
 
-    def _split(self, X: Any, y: Any, routed: Bunch, *, classifier: bool = False) -> list[Any]:
-        return list(
+    def _split(
+        self,
+        X: Any,
+        y: Any,
+        routed: Bunch,
+        *,
+        fitted: Any,
+        scored: Any = None,
+        classifier: bool = False,
+    ) -> list[Any]:
+        """Pairs of places; ``fitted`` and ``scored`` are the weights that fits and scores have."""
+        folds = list(
             check_cv(self.cv, y, classifier=classifier).split(X, y, **routed.splitter.split)
         )
+        for k, (train, test) in enumerate(folds):
+            for weights, places, use in ((fitted, train, "fitted to"), (scored, test, "scored on")):
+                if weights is not None and not np.any(np.asarray(weights)[places]):
+                    raise ValueError(
+                        "sample_weight (times class_weight) is zero for every sample that fold "
+                        f"{k} is {use}: leave samples without weight out, or give folds that all "
+                        "have some, such as cv=KFold(shuffle=True)"
+                    )
+        return folds
 
     def _parallel(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
         """Each job with its options, in threads: kernels do not hold the interpreter, and X is

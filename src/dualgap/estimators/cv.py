@@ -55,7 +55,7 @@ class _LinearCV(Folds):
         weights = _checks.sample_weights(sample_weight, len(y))
         ratios = self._ratios()
         alphas = self._grids(X, y, weights, ratios)
-        folds = self._split(X, y, routed)
+        folds = self._split(X, y, routed, fitted=weights, scored=weights)
         jobs = [
             (X, y, weights, train, test, ratio, values)
             for ratio, values in zip(ratios, alphas)

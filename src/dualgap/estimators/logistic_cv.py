@@ -129,10 +129,11 @@ class LogisticRegressionCV(LogisticFolds, LogisticRegression):
         by_class = class_weights(self.class_weight, self.classes_, codes, weights)
         self._joint = len(self.classes_) > 2
         self.Cs_, ratios = self._strengths(), self._ratios()
-        folds = self._split(X, y, routed, classifier=True)
         own = (
             weights if by_class is None else by_class[codes] * (1.0 if weights is None else weights)
         )
+        scored = routed.scorer.score.get("sample_weight")
+        folds = self._split(X, y, routed, fitted=own, scored=scored, classifier=True)
         jobs = [
             (X, y, codes, own, train, test, ratio, routed.scorer.score)
             for train, test in folds

@@ -53,6 +53,11 @@ class LogisticFolds(Folds):
             extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
             rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
             present = np.append(present, missing)
+        if len(present) < 2:
+            raise ValueError(
+                f"a fold is fitted to samples of one class only ({self.classes_[present[0]]!r}): "
+                "give folds in which each class occurs, such as cv=StratifiedKFold(2)"
+            )
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
         problem = Problem(
             X[rows],

@@ -140,7 +140,14 @@ class RidgeCV(Folds, Ridge):
     ) -> Floats:
         """A score for each alpha, or for each alpha and target."""
         weights = np.ones(len(Y)) if weights is None else weights
-        data = LeaveOneOut(X, weights, _checks.flag(self.fit_intercept, "fit_intercept"))
+        intercept = _checks.flag(self.fit_intercept, "fit_intercept")
+        if intercept and np.count_nonzero(weights) < 2:
+            raise ValueError(
+                "cv=None leaves out one sample after the other, but only one sample is there "
+                "(n_samples=1, or one with a sample_weight above 0): no intercept could be fitted "
+                "to none. Give more samples, or use Ridge"
+            )
+        data = LeaveOneOut(X, weights, intercept)
         left_out = np.stack([data.residuals(Y, alpha) for alpha in alphas], axis=-1)
         apart = _checks.flag(self.alpha_per_target, "alpha_per_target") and Y.shape[1] > 1
         if self.scoring is None:
@@ -168,7 +175,7 @@ class RidgeCV(Folds, Ridge):
         for name in ("store_cv_results", "alpha_per_target"):
             if getattr(self, name):
                 raise ValueError(f"{name}=True is for leave-one-out, that is cv=None")
-        folds = self._split(X, y, routed)
+        folds = self._split(X, y, routed, fitted=weights)
         jobs = [(X, y, Y, weights, train, test, alphas, routed) for train, test in folds]
         results = self._parallel(self._scores, jobs)
         unsolved = [solution for _, short in results for solution in short]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from dualgap._scalar import EPS
+from dualgap._validate import SMALLEST
 from dualgap.certificate import Certificate, Pair
 from dualgap.null_model import origin
 from dualgap.penalties.shape import shape_of
@@ -46,6 +47,7 @@ _ALL = 0.9  # length of a step that was as good as among some samples
 _WORTH = 0.5  # of all samples: more are not worth leaving some out
 _PART, _PER_FEATURE = 10, 20  # a sample to start from: a tenth, or so many for each feature ...
 _LEAST, _MOST = 500, 0.2  # ... if these are at least so many, and at most that part
+_CONSTANT = 1e-9  # of the size of targets: what differs by less is as good as one number
 _ROUGH, _CHANCE = 1e-3, 0.2  # of P(0), the latter for each feature over the samples: no minimum of
 # a sample need be better, as chance moves it by more
 
@@ -219,7 +221,8 @@ class NewtonRun(FullPassRun):
         # Rounding errors of z, divided by the width, are those of b: they must neither show in the
         # gap nor take u out of the bounds that a penalty with kinks sets it.
         largest = float(np.sqrt(np.max(self.at.size))) if self.at.shape.kinked else 0.0
-        accuracy = _NEGLIGIBLE * self.problem.scale / self.negligible
+        small = max(self.negligible, SMALLEST)  # P(0) may be 0
+        accuracy = _NEGLIGIBLE * self.problem.scale / small
         least = rounding * max(accuracy, _WITHIN * largest / self.problem.lam)
         self.samples.narrow(self.at.response.b, factor, least)
         self.steps = 0
@@ -254,4 +257,7 @@ def _spread(problem: Problem) -> float:
     if problem.loss.targets != "real":
         return 1.0
     away = problem.y - np.sum(problem.c * problem.y)
-    return float(np.sqrt(np.sum(problem.c * away * away))) or 1.0
+    spread = float(np.sqrt(np.sum(problem.c * away * away)))
+    size = float(np.sum(problem.c * np.abs(problem.y)))
+    # What rounding errors leave of a constant is no width.
+    return spread if spread > _CONSTANT * size else size or 1.0
