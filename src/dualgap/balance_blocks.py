@@ -38,12 +38,15 @@ class Tilts:
         self.y = problem.y.astype(np.int64)
         self.rows, self.width = np.arange(problem.n), problem.width
         self.size = X.shape[1] * self.width
+        # Where no sample of a class has a weight, a balance leaves it no share of others either.
+        self.idle = problem.classes_without_weight
         self.taken = self._others(-a.reshape(problem.n, self.width))
 
     def _others(self, shares: Floats) -> Floats:
         """The shares with that of the own class set to 0."""
         taken = np.maximum(shares, 0.0)
         taken[self.rows, self.y] = 0.0
+        taken[:, self.idle] = 0.0
         return taken
 
     def mix(self, part: float) -> None:

@@ -61,7 +61,10 @@ def _step(family: Family, t: Floats, a: Any) -> Floats:
     missing = family.imbalance(a)
     along = solved(family.gram(t, a), missing)
     if not along @ missing > 1e-8 * norm(along) * norm(missing):
-        along = missing / norm(missing)
+        size = norm(missing)
+        if not size > 0.0:  # its square underflows
+            return np.zeros(len(missing))
+        along = missing / size
 
     def slope(far: float) -> float:
         return float(along @ family.imbalance(family.at(t + far * along)))

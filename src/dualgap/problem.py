@@ -212,6 +212,12 @@ class Problem(DesignMatrix):
         """A bound on the relative errors of c, in units of EPS (docs/decisions/rounding.md)."""
         return 0.5 if self.s is None else 11.0 + 0.5 * float(np.log2(self.n))
 
+    @property
+    def classes_without_weight(self) -> Any:
+        """Those whose intercept, which nothing holds, falls for ever; none unless it is free."""
+        shares = np.bincount(self.y.astype(int), self.c, self.width)
+        return (shares == 0.0) & (self.intercept is True)
+
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
     @property

@@ -70,7 +70,8 @@ class Radius(NamedTuple):
         # First, as a gap of 0 says nothing of these either.
         free = np.isinf(self.spread)
         squares = self._squares(X, np.where(free, 0.0, self.spread)) + self.constant
-        bound = self.root * np.sqrt(squares) * _LOOSE
+        with np.errstate(invalid="ignore"):  # an infinite gap says nothing, but 0·w is 0
+            bound = np.where(squares > 0.0, self.root * np.sqrt(squares) * _LOOSE, 0.0)
         if free.any():
             bound[self._squares(X, free.astype(np.float64)) > 0.0] = np.inf
         return np.asarray(bound)

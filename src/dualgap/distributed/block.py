@@ -83,6 +83,11 @@ class Block(Problem):
         labels = 0 if self.shape.labels is None else len(self.shape.labels)
         return 4.0 + 0.5 * (self.shape.parts + labels)
 
+    @property
+    def classes_without_weight(self) -> Any:
+        """Other partitions may have samples of any class."""
+        return np.zeros(self.width, dtype=bool)
+
     @cached_property
     def tables(self) -> dict[Any, Any]:
         """What schemes keep from one round to the next; it can always be made again."""

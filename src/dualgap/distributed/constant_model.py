@@ -12,7 +12,7 @@ from dualgap.distributed.block import Block
 from dualgap.distributed.crew import Crew
 from dualgap.distributed.whole import Whole
 from dualgap.losses.softmax import Softmax
-from dualgap.null_model import above_null
+from dualgap.null_model import above_null, above_rounding
 
 _RAREST = -1e3  # the decision value of a class without weight
 
@@ -49,6 +49,7 @@ def with_null_model(crew: Crew, facts: Whole) -> Whole:
         return facts
     losses = sum(crew.ask(constants, b))
     scale = above_null(losses + frame.origin_value - facts.floor, facts.scale)
+    scale = above_rounding(scale, facts.floor)
     return facts._replace(scale=scale, intercept=b / frame.constant)
 
 

@@ -21,6 +21,7 @@ from dualgap.distributed.block import Block, Model, Raw, Shape
 from dualgap.distributed.local import Average, Judgement, Measures
 from dualgap.distributed.packed import summed
 from dualgap.dual_point import Point
+from dualgap.null_model import above_rounding
 from dualgap.rounding import error_of_sums
 
 
@@ -59,7 +60,7 @@ def whole_of(frame: Block, measured: list[Measures]) -> Whole:
         np.maximum(counts, each.counts, out=counts)
     origin = terms.total([each.at_origin for each in measured])
     floor = -origin.conjs
-    scale = origin.values + frame.origin_value - floor
+    scale = above_rounding(origin.values + frame.origin_value - floor, floor)
     if not scale < LARGEST:
         raise ValueError("X and y are so large that the objective overflows at the start: rescale")
     entries = math.fsum(each.entries for each in measured)
