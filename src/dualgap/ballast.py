@@ -56,9 +56,15 @@ class Ballast(NamedTuple):
         return (self.free[:, None] * width + np.arange(width)).ravel()
 
     @property
+    def implied(self) -> int:
+        """A class whose constraints follow from those of all others, since entries of a sample add
+        up to 0; one with a weight, since those of other classes hold anyway."""
+        return int(self.y.max()) if len(self.y) else 0
+
+    @property
     def constraints(self) -> Floats:
-        """Row e has what a move of variable e by ``room`` adds to each constraint; those of a class
-        follow each other as in u, those of the last class follow from the others."""
+        """Row e has what a move of variable e by ``room`` adds to each constraint, in the order of
+        u, without the ``implied`` class."""
         width = self.a.shape[1]
         rows = (self.c * self.room)[:, None] * self.X[:, self.free]
         if width == 1:
@@ -67,8 +73,9 @@ class Ballast(NamedTuple):
         places = np.arange(len(rows))
         signs[places, self.classes] = 1.0
         signs[places, self.y.astype(int)] = -1.0
+        signs = np.delete(signs, self.implied, axis=1)
         size = len(self.free) * (width - 1)
-        return np.asarray((rows[:, :, None] * signs[:, None, :-1]).reshape(len(rows), size))
+        return np.asarray((rows[:, :, None] * signs[:, None, :]).reshape(len(rows), size))
 
 
 class Charge(NamedTuple):
@@ -193,7 +200,9 @@ def moves(held: Ballast, missing: Floats, weight_error: float) -> Floats | None:
     With T the constraints in units of room, Y about T⁻ᵀ and t = Δ/room:  t = Ym + (I − YTᵀ)t.
     """
     T = held.constraints.T
-    needed = missing if len(missing) == len(T) else _without_last(missing, held.a.shape[1])
+    needed, width = missing, held.a.shape[1]
+    if width > 1:
+        needed = np.delete(missing.reshape(-1, width), held.implied, axis=1).ravel()
     if not missing.any():
         return np.zeros(T.shape[1])
     used = T.any(axis=1)  # a class without samples has no imbalance, and nothing to take it up
@@ -215,10 +224,6 @@ def moves(held: Ballast, missing: Floats, weight_error: float) -> Floats | None:
             return None
         t = (first + off / (1.0 - off) * first.max()) * (1.0 + 8.0 * EPS)
     return np.asarray(t * held.room) if t.max() <= 1.0 else None
-
-
-def _without_last(missing: Floats, width: int) -> Floats:
-    return np.asarray(missing.reshape(-1, width)[:, :-1].ravel())
 
 
 def charged(frame: Any, held: Ballast, missing: Floats, w: Floats) -> Charge | None:

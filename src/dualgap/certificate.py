@@ -250,7 +250,7 @@ def judged(
         dual = 0.0 - (samples.conjs + features.conjs + of_dual)
         if point.error.size:
             # P ≤ D + gap is often the better bound. All these sums are rounded as well.
-            primal, dual, gap = _above(primal), -_above(-dual), _above(gap)
+            primal, dual, gap = _above(primal), 0.0 - _above(-dual), _above(gap)
             primal = min(primal, _above(of_dual - samples.conjs - features.conjs + gap))
     if frame.width > 1:
         feature_parts = feature_parts.reshape(frame.d, -1).sum(axis=1)

@@ -29,10 +29,11 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     # Classes that nothing can be taken from hold their constraints already.
     used = np.asarray(held.constraints.any(axis=0))
     columns = _columns(problem, held.free)
-    missing = [m for m, one in zip(_imbalance(problem, a, columns), used) if one]
+    classes = [k for k in range(problem.width) if problem.width == 1 or k != held.implied]
+    missing = [m for m, one in zip(_imbalance(problem, a, columns, classes), used) if one]
     if not any(missing):
         return a, {}
-    rows = _moves(problem, held, columns)
+    rows = _moves(problem, held, columns, classes)
     matrix = [[row[k] for row in rows] for k in np.flatnonzero(used)]
     moves = _solved(matrix, missing)
     repairs = {}
@@ -64,8 +65,8 @@ def _columns(problem: Any, features: Any) -> Floats:
     return out
 
 
-def _imbalance(problem: Any, a: Floats, columns: Floats) -> list[Fraction]:
-    """Σ_i s_i a_i x_ij, feature by feature, for all classes but the last, which the others fix."""
+def _imbalance(problem: Any, a: Floats, columns: Floats, classes: list[int]) -> list[Fraction]:
+    """Σ_i s_i a_i x_ij, feature by feature, for some classes."""
     s = np.ones(problem.n) if problem.s is None else problem.s
     width, own = problem.width, problem.y.astype(int)
     found = []
@@ -73,7 +74,7 @@ def _imbalance(problem: Any, a: Floats, columns: Floats) -> list[Fraction]:
         if width == 1:
             found.append(_exact_dot(s, a[:, 0], column))
             continue
-        for k in range(width - 1):
+        for k in classes:
             others = own != k
             total = _exact_dot(s[others], a[others, k], column[others])
             mine = np.flatnonzero(own == k)
@@ -98,7 +99,9 @@ def _exact_dot(s: Floats, a: Floats, x: Floats) -> Fraction:
     return Fraction(total << shift) if shift >= 0 else Fraction(total, 1 << -shift)
 
 
-def _moves(problem: Any, held: Ballast, columns: Floats) -> list[list[Fraction]]:
+def _moves(
+    problem: Any, held: Ballast, columns: Floats, classes: list[int]
+) -> list[list[Fraction]]:
     """What a move of each dual variable by 1 adds to each constraint."""
     rows = []
     for i, k, y in zip(held.samples, held.classes, held.y):
@@ -109,7 +112,7 @@ def _moves(problem: Any, held: Ballast, columns: Floats) -> list[list[Fraction]]
             if problem.width == 1:
                 row.append(own)
             else:
-                row += [own * (int(m == k) - int(m == y)) for m in range(problem.width - 1)]
+                row += [own * (int(m == k) - int(m == y)) for m in classes]
         rows.append(row)
     return rows
 
