@@ -283,7 +283,7 @@ class Data:
         need(good, f"there is no column {target!a:.50}; see --target", BAD)
         at = names.index(target) if named else int(target or len(names)) - 1
         if not named and all(map(is_number, names[:at] + names[at + 1 :])):
-            rows = itertools.chain([names], rows)
+            rows = itertools.chain([names[:]], rows)
         for row in filter(None, rows):
             need(len(row) == len(names), f"{row!a:.70}: not {len(names)} fields", BAD)
             yield row.pop(at), range(len(row)), list(map(float, row))

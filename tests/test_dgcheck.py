@@ -17,9 +17,10 @@ import sys
 import zipfile
 from fractions import Fraction as Q
 
-import dgcheck
 import numpy as np
 import pytest
+
+import dgcheck
 
 INF = math.inf
 CONTEXT = decimal.Context(90, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -115,7 +116,7 @@ def conjugate(loss, a, y):
         far = sum((v - (k == y)) ** 2 for k, v in enumerate(s))
         return par["gamma"] / 2 * far - (1 - s[y])
     a = a[0]
-    if name in SIGNED and not (0 <= y * a and (y * a <= 1 or name == "squared-hinge")):
+    if name in SIGNED and not (y * a >= 0 and (y * a <= 1 or name == "squared-hinge")):
         return INF
     if name == "logistic":
         return xlogx(y * a) + xlogx(1 - y * a)
@@ -198,7 +199,7 @@ def holds(problem):
     primal, dual, gap = (Q(problem["claims"][k]) for k in ("primal", "dual", "gap"))
     if math.inf in (P, -D):
         return False
-    return P <= primal + TINY and D >= dual - TINY and P - D <= gap + TINY
+    return primal + TINY >= P and dual - TINY <= D and gap + TINY >= P - D
 
 
 def up(q, steps=1):
@@ -454,4 +455,653 @@ def test_a_gap_of_nothing_needs_and_gets_all_digits(tmp_path, capsys):
     claims["dual"] = math.nextafter(claims["primal"], 0)
     assert run(write(tmp_path, problem), capsys)[0] == 0
     claims["dual"] = claims["primal"]
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+# ---------------------------------------------------------------- what is changed is not verified
+
+
+def flip(values, rng):
+    """One bit of one entry."""
+    changed = np.array(values)
+    flat = changed.reshape(-1).view(np.uint8)
+    flat[rng.integers(len(flat))] ^= 1 << int(rng.integers(8))
+    return changed
+
+
+def nudge(value, rng):
+    kind = rng.integers(3)
+    if kind == 0:
+        return math.nextafter(value, rng.choice([-INF, INF]))
+    return value * (1 + 1e-9 * rng.normal()) if kind == 1 else value + 0.01 * rng.normal()
+
+
+def mutate(problem, rng):
+    """A change that matters to the file; returns what was changed."""
+    arrays = problem["arrays"]
+    what = rng.choice(["w", "b", "a", "X", "y", "lam", "l2", "loss", "name", "claims", "repairs"])
+    if what in ("w", "b", "a"):
+        name = rng.choice([what, *arrays])
+        if rng.random() < 0.5:
+            arrays[name] = flip(arrays[name], rng)
+        else:
+            arrays[name] = arrays[name].copy()
+            at = rng.integers(arrays[name].size)
+            arrays[name].flat[at] = nudge(float(arrays[name].flat[at]), rng)
+        return name
+    if what == "X":
+        at = rng.integers(problem["X"].size)
+        problem["X"] = problem["X"].copy()
+        problem["X"].flat[at] = nudge(float(problem["X"].flat[at]), rng)
+    elif what == "y":
+        at = rng.integers(len(problem["y"]))
+        problem["y"] = problem["y"].copy()
+        problem["y"][at] = nudge(float(problem["y"][at]), rng)
+        problem["coded"] = list(problem["coded"])
+        kind = problem["loss"]["name"]
+        problem["coded"][at] = None if kind in SIGNED + CLASSES else Q(float(problem["y"][at]))
+    elif what in ("lam", "l2"):
+        problem[what] = nudge(problem[what], rng)
+    elif what == "loss" and len(problem["loss"]) > 1:
+        key = rng.choice([k for k in problem["loss"] if k != "name"])
+        problem["loss"][key] = nudge(problem["loss"][key], rng)
+    elif what == "name":
+        name = str(rng.choice([v for v in PARAMETERS if v != problem["loss"]["name"]]))
+        problem["loss"] = {"name": name, **PARAMETERS[name]}
+    elif what == "repairs" and problem["repairs"]:
+        at = int(rng.choice(list(problem["repairs"])))
+        problem["repairs"][at] += Q(int(rng.choice([-1, 1])), 10 ** int(rng.integers(1, 20)))
+    else:
+        key = str(rng.choice(list(problem["claims"])))
+        problem["claims"][key] = nudge(problem["claims"][key], rng)
+    return str(what)
+
+
+def truth(problem):
+    """Whether the changed problem is well-defined and its claims hold."""
+    name, coded, arrays = problem["loss"]["name"], problem["coded"], problem["arrays"]
+    numbers = [problem["lam"], *(v for k, v in problem["loss"].items() if k != "name")]
+    finite = [arrays[k] for k in ("w", "b", "a", "weights") if k in arrays]
+    if None in coded or min(numbers) <= 0 or problem["l2"] < 0:
+        return False
+    if not all(np.isfinite(v).all() for v in finite) or not np.isfinite(problem["X"]).all():
+        return False
+    if np.isnan(np.concatenate([v.ravel() for v in arrays.values()])).any():
+        return False
+    if (arrays.get("weights", np.ones(1)) < 0).any():
+        return False
+    if (arrays.get("penalty_weights", np.ones(1)) < 0).any():
+        return False
+    if (name in CLASSES) != (problem["K"] > 1) or problem["loss"].get("q", 0) > 1:
+        return False
+    if name in SIGNED and not set(coded) <= {-1, 1}:
+        return False
+    if name == "poisson" and min(coded) < 0:
+        return False
+    if max(float(np.abs(v).max()) for v in finite) > 1e6:
+        return False  # its exp is beyond this file; the claims are small, so they cannot hold
+    return holds(problem)
+
+
+def different(problem, other):
+    return json.dumps(header_of(problem)) != json.dumps(header_of(other))
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_a_changed_proof_is_verified_only_if_it_is_true(part, tmp_path, capsys):
+    rng = np.random.default_rng(part)
+    verified = tried = 0
+    while tried < 100:
+        name = str(rng.choice(list(PARAMETERS)))
+        intercept = str(rng.choice(["none", "free", "penalised"]))
+        options = PENALTIES[str(rng.choice(["l2", "both"]))]
+        weights, bounds = rng.random(2) < 0.3
+        true = make(name, rng, intercept, weights=weights, bounds=bounds, n=6, **options)
+        for _ in range(4):
+            problem = copy.deepcopy(true)
+            what = mutate(problem, rng)
+            if not different(true, problem):
+                continue
+            tried += 1
+            if tried % 2:  # digests and seal as they were
+                header = header_of(true)
+                if rng.random() < 0.5:  # the digests of what is stored, but the old seal
+                    old = header["problems"][0]["seal"]
+                    header = header_of(problem)
+                    header["problems"][0]["seal"] = old
+                elif what not in problem["arrays"] and what not in "Xy":
+                    tried -= 1
+                    continue  # nothing was changed outside of the header
+                code, out = run(write(tmp_path, problem, header), capsys)
+                assert code, (what, out)
+            else:
+                code, out = run(write(tmp_path, problem), capsys)
+                assert (code == 0) == truth(problem), (what, out)
+                verified += code == 0
+    assert 0 < verified < 50
+
+
+@pytest.mark.parametrize("key", ["X", "y", "seal", "samples", "features"])
+def test_each_digest_and_count_is_compared(key, tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "free")
+    header = header_of(problem)
+    entry = header["problems"][0]
+    if key == "seal":
+        entry["seal"] = entry["seal"][::-1]
+    elif key in ("X", "y"):
+        header["data"][key] = header["data"][key][::-1]
+    else:
+        header["data"][key] += 1
+    if key != "seal":
+        entry["seal"] = seal(entry, header["data"])
+    code, out = run(write(tmp_path, problem, header), capsys)
+    assert code
+    assert ("SHA-256" in out) == (key in ("X", "y", "features"))
+
+
+def test_words_of_a_refusal(tmp_path, capsys):
+    problem = make("hinge", np.random.default_rng(1), "none")
+    problem["arrays"]["a"][4] = -1.0000001  # label −1
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 1
+    assert "sample 4: y·a = 1.0000001" in out
+    assert "exceeds 1" in out
+    problem = make("squared", np.random.default_rng(1), "free")
+    problem["repairs"][1] = problem["repairs"].get(1, Q(float(problem["arrays"]["a"][1]))) + Q(
+        3, 1024
+    )
+    code, out = run(write(tmp_path, problem), capsys)
+    assert "Σ s a = 0.0029296875, not 0" in out
+    header = header_of(problem)
+    header["problems"][0]["claims"]["gap"] = (1e-12).hex()
+    code, out = run(write(tmp_path, problem, header), capsys)
+    assert "the seal does not match" in out
+    header = header_of(problem)
+    problem["arrays"]["w"] = problem["arrays"]["w"] * 2
+    code, out = run(write(tmp_path, problem, header), capsys)
+    assert "w: SHA-256 differs" in out
+
+
+def test_huge_scores_end_at_once(tmp_path, capsys):
+    for name, w in itertools.product(("poisson", "softmax", "logistic"), (1e6, -1e9, 1e300)):
+        problem = make(name, np.random.default_rng(3), "none")
+        problem["X"][:] = 1.0
+        problem["arrays"]["w"] = np.zeros_like(problem["arrays"]["w"])
+        problem["arrays"]["w"].flat[0] = w
+        problem["claims"] = {"primal": 1e308, "dual": -1e308, "gap": 1e308}
+        code, out = run(write(tmp_path, problem), capsys)
+        if name == "poisson" and w > 0:
+            assert code == 1
+            assert "too large" in out
+
+
+def test_wide_ranges_are_exact(tmp_path, capsys):
+    problem = make("squared", np.random.default_rng(3), "none")
+    problem["X"][0] = [1e-150, 1e100, 5e-324]
+    problem["arrays"]["w"] = np.array([1e150, 1e-100, 1e-300])
+    claim(problem)
+    assert run(write(tmp_path, problem), capsys)[0] == 0
+    claim(problem, -4)
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+# ---------------------------------------------------------------- damaged files
+
+
+def test_truncated_and_flipped_files_are_never_verified_wrongly(tmp_path, capsys):
+    problem = make("logistic", np.random.default_rng(5), "free")
+    data, proof = write(tmp_path, problem)
+    with open(proof, "rb") as file:
+        content = file.read()
+    rng = random.Random(5)
+    for _ in range(100):
+        with open(proof, "wb") as file:
+            file.write(content[: rng.randrange(len(content))])
+        assert run([data, proof], capsys)[0] == 2
+    for _ in range(150):
+        changed = bytearray(content)
+        for _ in range(rng.choice([1, 1, 10])):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+        with open(proof, "wb") as file:
+            file.write(changed)
+        code, _ = run([data, proof], capsys)
+        if code == 0:  # bytes that mean nothing, such as dates; members are as they were
+            with zipfile.ZipFile(proof) as a, zipfile.ZipFile(io.BytesIO(content)) as b:
+                old, new = json.loads(b.read("header.json")), json.loads(a.read("header.json"))
+                assert old["problems"] == new["problems"]
+                assert all(a.read(k) == b.read(k) for k in b.namelist() if k != "header.json")
+
+
+def npy_header(shape, descr="'<f8'", length=None):
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+    length = len(text) if length is None else length
+    return b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + text.encode()
+
+
+def damage(members, header, kind):
+    w = members["0/w.npy"]
+    if kind == "missing":
+        del members["0/a.npy"]
+    elif kind == "more":
+        members["0/readme.txt"] = b"hello"
+    elif kind == "no header":
+        del members["header.json"]
+    elif kind == "pickle":
+        members["0/w.npy"] = npy_header("(3,)", "'|O'") + pickle.dumps([1, 2, 3])
+    elif kind == "structured":
+        members["0/w.npy"] = npy_header("(3,)", "[('a', '<f8')]") + w[-24:]
+    elif kind == "74 GiB":
+        members["0/w.npy"] = npy_header("(10000000000,)") + w[-24:]
+    elif kind == "float32":
+        members["0/w.npy"] = npy_header("(3,)", "'<f4'") + w[-12:]
+    elif kind == "shape":
+        members["0/w.npy"] = npy_header("(-3, -1)") + w[-24:]
+    elif kind == "code":
+        members["0/w.npy"] = npy_header("(__import__('os').abort(),)") + w[-24:]
+    elif kind == "nested":
+        members["0/w.npy"] = npy_header("(" * 900 + ")" * 900) + w[-24:]
+    elif kind == "long header":
+        members["0/w.npy"] = npy_header("(3,)", length=65535) + w[-24:]
+    elif kind == "deep":
+        members["header.json"] = "[" * 200000
+    elif kind == "not JSON":
+        members["header.json"] = b"\xff\xfe{"
+    elif kind == "list":
+        members["header.json"] = "[1, 2]"
+    elif kind == "version":
+        header["version"] = 2
+    elif kind == "format":
+        header["format"] = "other"
+    elif kind == "empty":
+        header["problems"] = []
+    elif kind == "number":
+        header["problems"][0]["statement"]["lam"] = 0.5
+    elif kind == "decimal":
+        header["problems"][0]["statement"]["lam"] = "0.5"
+    elif kind == "nan":
+        header["problems"][0]["claims"]["gap"] = "nan"
+    elif kind == "parameter":
+        header["problems"][0]["statement"]["loss"]["more"] = "0x1.0p+0"
+    elif kind == "repair":
+        header["problems"][0]["repairs"] = [[0, "0x1", "-0x3"]]
+    elif kind == "repair index":
+        header["problems"][0]["repairs"] = [[10**9, "0x1", "0x3"]]
+    elif kind == "classes":
+        header["problems"][0]["statement"]["classes"] = 10**12
+    elif kind == "samples":
+        header["data"]["samples"] = 10**12
+
+
+DAMAGES = [
+    "missing", "more", "no header", "pickle", "structured", "74 GiB", "float32", "shape", "code",
+    "nested", "long header", "deep", "not JSON", "list", "version", "format", "empty", "number",
+    "decimal", "nan", "parameter", "repair", "repair index", "classes", "samples",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_structure_is_unreadable(kind, tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "none")
+    header = header_of(problem)
+    members = members_of(problem, header)
+    damage(members, header, kind)
+    if kind not in ("deep", "not JSON", "list", "no header"):
+        for entry in header["problems"]:  # sealed well, so that it is the damage that is found
+            for name in entry["arrays"]:
+                content = members.get(f"0/{name}.npy", b"")
+                entry["arrays"][name] = sha(content[-8 * len(problem["arrays"][name]) :])
+            entry["seal"] = seal(entry, header["data"])
+        members["header.json"] = json.dumps(header)
+    data, proof = write(tmp_path, problem)
+    write_members(proof, members)
+    code, out = run([data, proof], capsys)
+    assert code == (1 if kind in ("classes", "samples") else 2), out
+
+
+@pytest.mark.parametrize("name", ["w", "b", "a"])
+@pytest.mark.parametrize("value", [math.nan, INF, -INF])
+def test_arrays_must_be_finite(name, value, tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "penalised")
+    problem["arrays"][name][0] = value
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 1
+    assert "not finite" in out
+
+
+def test_bombs_are_not_expanded(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(dgcheck, "LIMIT", 1 << 20)
+    problem = make("huber", np.random.default_rng(0), "none")
+    data, proof = write(tmp_path, problem)
+    members = members_of(problem)
+    with zipfile.ZipFile(proof, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            if name == "0/a.npy":
+                with file.open(name, "w") as member:
+                    member.write(npy_header(f"({1 << 23},)"))
+                    for _ in range(1 << 6):
+                        member.write(bytes(1 << 20))
+            else:
+                file.writestr(name, content)
+    assert os.path.getsize(proof) < 1 << 17
+    code, out = run([data, proof], capsys)
+    assert code == 2
+    assert "expanded" in out
+    with zipfile.ZipFile(proof, "w", zipfile.ZIP_DEFLATED) as file:  # small enough, but no header
+        file.writestr("header.json", bytes(1 << 24))
+    assert run([data, proof], capsys)[0] == 2
+
+
+def test_files_that_are_no_proofs_or_no_data(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "none")
+    data, proof = write(tmp_path, problem)
+    assert run([data, data], capsys)[0] == 2
+    assert run([proof, proof], capsys)[0] == 2
+    assert run([data, str(tmp_path / "none")], capsys)[0] == 2
+    assert run([str(tmp_path / "none"), proof], capsys)[0] == 2
+    assert run([str(tmp_path), str(tmp_path)], capsys)[0] == 2
+    for text in ("", "1 2", "1 1:2 1:3", "1 2:1 1:1", "1 1:nan", "1 1:x", "1 -1:2", "1 1:2:3"):
+        (tmp_path / "bad.svm").write_text(text)
+        assert run([str(tmp_path / "bad.svm"), proof], capsys)[0] == 2, text
+    for text in ("a,b\n1", "1,2,3\n1,x,2", "a,b,c\n1,2,3\n1,,2", 'a,b\n"1'):
+        (tmp_path / "bad.csv").write_text(text)
+        assert run([str(tmp_path / "bad.csv"), proof], capsys)[0] == 2, text
+    (tmp_path / "bad.gz").write_bytes(gzip.compress(b"1 1:2\n" * 100)[:-9])
+    assert run([str(tmp_path / "bad.gz"), proof], capsys)[0]
+    (tmp_path / "bytes.svm").write_bytes(b"\xff\xfe\x00")
+    assert run([str(tmp_path / "bytes.svm"), proof], capsys)[0] == 2
+
+
+# ---------------------------------------------------------------- data in other formats
+
+
+def csr(X):
+    rows, columns = np.nonzero(X)
+    starts = np.r_[0, np.cumsum((X != 0).sum(axis=1))]
+    return dict(
+        data=X[rows, columns], indices=columns.astype("i4"), indptr=starts.astype("i4"),
+        shape=np.array(X.shape), format=np.array(b"csr"),
+    )  # fmt: skip
+
+
+def spread(folder, X, y):
+    """The same data in many files."""
+    import bz2
+    import lzma
+
+    plain = libsvm(X, y)
+    packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    files = {f"a.svm.{k}": [pack(plain.encode())] for k, pack in packers.items()}
+    files["comments.svm"] = [
+        "".join(f"{line.replace(' ', ' qid:3 ', 1)} 3:0 # note\n" if "3:" not in line else line + "\n"
+                for line in plain.splitlines()).encode()
+    ]  # fmt: skip
+    files["zero.svm"] = [libsvm(X, y, base=0).encode(), "--zero-based"]
+    text = [v if isinstance(v, str) else repr(float(v)) for v in y]
+    for name, mark in (("a.csv", ","), ("b.txt", ";"), ("c.tsv", "\t")):
+        rows = [mark.join([*map(repr, map(float, row)), label]) for row, label in zip(X, text)]
+        files[name] = ["\n".join(rows).encode()]
+        names = mark.join(["u", "v", "w", "target"])
+        files["named-" + name] = ["\r\n".join([names, *rows]).encode()]
+    rows = [",".join([label, *map(repr, map(float, row))]) for row, label in zip(X, text)]
+    files["first.csv"] = ["\n".join(["t,u,v,w", *rows]).encode(), "--target", "t"]
+    files["number.csv"] = ["\n".join(rows).encode(), "--target", "1"]
+    paths = []
+    for name, (content, *options) in files.items():
+        (folder / name).write_bytes(content)
+        paths.append([str(folder / name), *options])
+    np.savez(folder / "dense.npz", X=X, y=np.array(y))
+    np.savez_compressed(folder / "fortran.npz", X=np.asfortranarray(X), y=np.array(y))
+    np.savez(folder / "csr.npz", y=np.array(y), **csr(X))
+    swapped = np.array(y) if isinstance(y[0], str) else np.array(y).astype(">f8")
+    np.savez(folder / "big.npz", X=X.astype(">f8"), y=swapped, sample_weight=np.full(len(y), 2.0))
+    names = ("dense.npz", "fortran.npz", "csr.npz", "big.npz")
+    return paths + [[str(folder / name)] for name in names]
+
+
+@pytest.mark.parametrize("name", ["huber", "hinge"])
+def test_formats_agree(name, tmp_path, capsys):
+    problem = make(name, np.random.default_rng(0), "free")
+    if name == "hinge":
+        texts = {2.0: "malignant", 5.0: "bénin"}
+        problem["y"] = [texts[float(v)] for v in problem["y"]]
+        problem["codes"] = [["malignant", -1.0], ["bénin", 1.0]]
+    proof = write(tmp_path, problem)[1]
+    false = str(tmp_path / "false.npz")
+    other = copy.deepcopy(problem)
+    other["X"][2, 1] += 0.5
+    write_members(false, members_of(other))
+    for data, *options in spread(tmp_path, problem["X"], problem["y"]):
+        code, out = run([data, proof, *options], capsys)
+        assert code == 0, (data, out)
+        code, out = run([data, false, *options, "--quiet"], capsys)
+        assert code == 1, (data, out)
+        assert out.startswith("REFUSED: X: SHA-256")
+
+
+def test_integers_and_small_floats_are_converted(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "none")
+    problem["X"] = np.round(problem["X"] * 5)
+    problem["y"] = np.round(problem["y"] * 3)
+    problem["coded"] = [Q(float(v)) for v in problem["y"]]
+    proof = write(tmp_path, claim(problem))[1]
+    for kind in ("<i1", "<i2", ">i4", "<i8", "<f4", ">f4"):
+        X, y = problem["X"].astype(kind), problem["y"].astype(kind)
+        np.savez(tmp_path / "data.npz", X=X, y=y)
+        assert run([str(tmp_path / "data.npz"), proof], capsys)[0] == 0
+
+
+def test_weights_of_the_data_are_compared(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "none", weights=True)
+    data, proof = str(tmp_path / "weighted.npz"), write(tmp_path, problem)[1]
+    for weights, good in ((problem["arrays"]["weights"], True), (np.ones(7), False)):
+        np.savez(data, X=problem["X"], y=problem["y"], sample_weight=weights)
+        assert run([data, proof], capsys)[0] == (0 if good else 1)
+    proof = write(tmp_path, make("huber", np.random.default_rng(0), "none"))[1]
+    for weights, good in ((np.full(7, 3.5), True), (np.arange(7.0), False)):
+        np.savez(data, X=problem["X"], y=problem["y"], sample_weight=weights)
+        assert run([data, proof], capsys)[0] == (0 if good else 1)
+
+
+def test_a_column_of_several_targets(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0), "none")
+    first = problem["y"]
+    for order in "CF":
+        problem["y"] = np.asarray(np.c_[first + 1, first], order=order)
+        problem["column"] = 1
+        data, proof = str(tmp_path / "two.npz"), str(tmp_path / "proof.npz")
+        np.savez(data, X=problem["X"], y=problem["y"])
+        write_members(proof, members_of({**problem, "y": np.ascontiguousarray(problem["y"])}))
+        assert run([data, proof], capsys)[0] == 0
+    problem["column"] = 2
+    write_members(proof, members_of({**problem, "y": np.ascontiguousarray(problem["y"])}))
+    assert run([data, proof], capsys)[0] == 2
+
+
+def test_the_copied_file_runs_alone(tmp_path):
+    problem = make("logistic", np.random.default_rng(0), "free", weights=True)
+    paths = write(tmp_path, problem)
+    shutil.copy(dgcheck.__file__, tmp_path / "copy.py")
+    for encoding, sign in (("utf-8", "Σ"), ("ascii", "\\u03a3")):
+        environment = {"PYTHONIOENCODING": encoding}
+        command = [sys.executable, "-S", str(tmp_path / "copy.py"), *paths]
+        good = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert good.returncode == 0
+        assert b"VERIFIED gap <= " in good.stdout
+        assert sha(problem["arrays"]["weights"].tobytes()).encode() in good.stdout
+        false = copy.deepcopy(problem)
+        false["repairs"] = {}
+        write(tmp_path, false)
+        bad = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert bad.returncode == 1
+        assert f"REFUSED: {sign} s a = ".encode(encoding, "backslashreplace") in bad.stdout
+        assert not good.stderr + bad.stderr
+        write(tmp_path, problem)
+    alone = [sys.executable, "-I", "-S", str(tmp_path / "copy.py"), *paths]
+    assert subprocess.run(alone, capture_output=True, check=False).returncode == 0
+
+
+# ---------------------------------------------------------------- zeros and labels of every optimum
+
+
+def optimum(X, y, l1, l2, lam, intercept, low=-INF):
+    """w, b and residuals of an elastic net with squared loss, by coordinate descent."""
+    n, p = X.shape
+    w, b = np.zeros(p), 0.0
+    for _ in range(3000):
+        if intercept == "free":
+            b = float(np.mean(y - X @ w))
+        for j in range(p):
+            rest = y - X @ w - b + X[:, j] * w[j]
+            pull = X[:, j] @ rest / n
+            size = max(abs(pull) - lam * l1, 0) / (X[:, j] @ X[:, j] / n + lam * l2)
+            w[j] = max(math.copysign(size, pull), low) if size else 0.0
+    return w, b, y - X @ w - b
+
+
+def elastic_net(intercept="none", l1=0.4, l2=0.5, low=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(8, 4)), 3)
+    X[:, 3] *= 1e-3  # far inside
+    y = np.round(X[:, 0] * 2 + rng.normal(size=8) * 0.1 + 1.5 * (intercept == "free"), 3)
+    least = -INF if low is None else low
+    w, b, a = optimum(X, y, l1, l2, 0.25, intercept, least)
+    exact = [Q(float(v)) for v in a]
+    repairs = {}
+    if intercept == "free":
+        repairs = {7: exact[7] - sum(exact)}
+        a[7] = 0.0  # is not read
+    elif l2 == 0:
+        a *= 1 - 1e-12
+    arrays = {"w": w, "b": np.array([b]), "a": a}
+    if low is not None:
+        arrays["low"] = np.full(4, low)
+    problem = dict(
+        X=X, y=y, coded=[Q(float(v)) for v in y], codes=None, loss={"name": "squared", "gamma": 1.0},
+        l1=l1, l2=l2, lam=0.25, intercept=intercept, scaling=1.0, K=1, arrays=arrays, repairs=repairs,
+    )  # fmt: skip
+    claim(problem)
+    assert problem["claims"]["gap"] < 1e-9
+    return problem
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+@pytest.mark.parametrize("low", [None, 0.0])
+def test_zeros(intercept, low, tmp_path, capsys):
+    problem = elastic_net(intercept, low=low)
+    w = problem["arrays"]["w"]
+    assert 0 < (w == 0).sum() < 4
+    problem["arrays"]["zeros"] = (w == 0).astype("i1")
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 0, out
+    assert f"{(w == 0).sum()} coefficients are 0" in out
+    for j in np.nonzero(w)[0]:
+        problem["arrays"]["zeros"] = (np.arange(4) == j).astype("i1")
+        code, out = run(write(tmp_path, problem), capsys)
+        assert code == 1
+        assert "zeros" in out
+    problem["arrays"]["zeros"] = (w == 0).astype("i1") * 2
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+    problem["arrays"]["zeros"] = (w == 0).astype("i1")
+    problem["arrays"]["w"] = w + 0.3  # now the gap is too large to say anything
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 1
+
+
+def test_zeros_that_bounds_and_weights_give(tmp_path, capsys):
+    problem = make("squared", np.random.default_rng(0), bounds=True)
+    problem["arrays"]["zeros"] = np.array([1, 0, 0], dtype="i1")  # an infinite weight
+    assert run(write(tmp_path, problem), capsys)[0] == 0
+    problem["arrays"]["low"][1] = problem["arrays"]["high"][1] = problem["arrays"]["w"][1] = 0
+    problem["arrays"]["zeros"][1] = 1  # no room
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 0
+    problem["arrays"]["zeros"][2] = 1
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+def test_a_coefficient_with_a_positive_lower_bound_is_not_zero(tmp_path, capsys):
+    """u lies strictly inside of [−l1, l1], but 0 is not allowed."""
+    problem = elastic_net(l2=0.0, l1=50.0)
+    problem["arrays"] |= {"low": np.full(4, 0.01), "w": np.full(4, 0.01)}
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 0
+    problem["arrays"]["zeros"] = np.array([0, 0, 0, 1], dtype="i1")
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+def test_zeros_need_a_strongly_convex_conjugate(tmp_path, capsys):
+    problem = make("hinge", np.random.default_rng(0), l1=100.0)
+    assert run(write(tmp_path, problem), capsys)[0] == 0
+    problem["arrays"]["zeros"] = np.ones(3, dtype="i1")
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 1
+    assert "strongly convex" in out
+
+
+def scores(problem):
+    return problem["X"] @ problem["arrays"]["w"] + problem["arrays"]["b"][0]
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_labels(intercept, tmp_path, capsys):
+    problem = elastic_net(intercept, l1=0.0)
+    arrays, signs = problem["arrays"], np.sign(scores(problem)).astype("i1")
+    arrays["labels"] = signs
+    if intercept == "free":
+        assert run(write(tmp_path, problem), capsys)[0] == 1  # no radius
+        arrays["centre"] = problem["X"].mean(axis=0)
+        problem["claims"]["intercept_radius"] = 1e-3
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 0, out
+    assert "8 signs" in out
+    if intercept == "free":
+        for radius in (0.0, 1e-25, -1e-3, 10.0):  # too small, or too large for the labels
+            problem["claims"]["intercept_radius"] = radius
+            code, out = run(write(tmp_path, problem), capsys)
+            assert code == 1, radius
+        problem["claims"]["intercept_radius"] = 1e-3
+    for i in range(8):
+        arrays["labels"] = np.where(np.arange(8) == i, -signs, 0).astype("i1")
+        code, out = run(write(tmp_path, problem), capsys)
+        assert code == 1
+        assert f"sample {i}" in out
+    arrays["labels"] = signs
+    arrays["w"] = arrays["w"] + 0.7
+    assert run(write(tmp_path, claim(problem) | {"claims": problem["claims"]}), capsys)[0] == 1
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalised"])
+@pytest.mark.parametrize("name", ["logistic", "smoothed-hinge", "hinge", "poisson", "huber"])
+def test_a_label_is_refused_if_some_model_of_the_same_quality_says_otherwise(
+    name, intercept, tmp_path, capsys
+):
+    """What a coarse proof says of labels holds for every model whose objective is in the gap."""
+    rng = np.random.default_rng(11)
+    problem = make(name, rng, intercept)
+    problem["arrays"]["w"] *= 0.1
+    P, D = evaluate(claim(problem))
+    z, proven = scores(problem), 0
+    for i in range(len(z)):
+        labels = np.zeros(len(z), dtype="i1")
+        labels[i] = np.sign(z[i])
+        problem["arrays"]["labels"] = labels
+        problem["claims"]["intercept_radius"] = 5.0 if intercept == "free" else None
+        proven += run(write(tmp_path, problem), capsys)[0] == 0
+        for _ in range(20):
+            if proven:
+                other = copy.deepcopy(problem)
+                other["arrays"]["w"] = other["arrays"]["w"] + rng.normal(size=3)
+                if evaluate(other)[0] <= P:
+                    assert np.sign(scores(other)[i]) == labels[i]
+    assert P > D
+
+
+def test_labels_without_curvature(tmp_path, capsys):
+    problem = elastic_net(l2=0.0, l1=0.1)
+    problem["arrays"]["labels"] = np.zeros(8, dtype="i1")
+    problem["arrays"]["labels"][0] = np.sign(scores(problem)[0])
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+    problem = elastic_net("none", l1=0.0)
+    problem["arrays"]["labels"] = np.sign(scores(problem)).astype("i1")
+    problem["arrays"]["centre"] = np.zeros(4)
+    assert run(write(tmp_path, problem), capsys)[0] == 1  # a centre without a free intercept
+    del problem["arrays"]["centre"]
+    problem["claims"]["intercept_radius"] = 1.0
     assert run(write(tmp_path, problem), capsys)[0] == 1
