@@ -486,7 +486,9 @@ class Problem:
 
     def zeros(self) -> int:
         claims, total = self.arrays.get("zeros", []), sum(self.s)
-        need(self.loss.modulus or not any(claims), "zeros: the conjugate is not strongly convex")
+        if not any(claims):
+            return 0
+        need(self.loss.modulus, "zeros: the conjugate is not strongly convex")
         sums = self.data.transposed(self.x, self.s)
         squares = self.data.transposed([v * v for v in self.x], self.s)
         for at, claim in enumerate(claims):
