@@ -43,8 +43,8 @@ SIGNED = ("hinge", "smoothed-hinge", "squared-hinge", "logistic")
 CLASSES = ("softmax", "multiclass-hinge")
 
 
-# A problem is a dict: X, y (as in the data), coded, loss, l1, l2, lam, intercept, scaling, K, codes,
-# arrays (name: array), repairs (flat index: fraction), claims. It is evaluated from its definition.
+# A problem is a dict: X, y (as in the data), coded, codes, loss, l1, l2, lam, intercept, scaling, K,
+# arrays (by name), repairs (flat index: fraction), claims. It is evaluated from its definition.
 
 
 def log(q):
@@ -678,7 +678,25 @@ def npy_header(shape, descr="'<f8'", length=None):
     return b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + text.encode()
 
 
+STATED = {
+    "number": (("statement", "lam"), 0.5),
+    "decimal": (("statement", "lam"), "0.5"),
+    "nan": (("claims", "gap"), "nan"),
+    "parameter": (("statement", "loss", "more"), "0x1.0p+0"),
+    "repair": (("repairs",), [[0, "0x1", "-0x3"]]),
+    "repair index": (("repairs",), [[10**9, "0x1", "0x3"]]),
+    "classes": (("statement", "classes"), 10**12),
+}
+
+
 def damage(members, header, kind):
+    if kind in STATED:
+        entry = header["problems"][0]
+        *path, last = STATED[kind][0]
+        for key in path:
+            entry = entry[key]
+        entry[last] = STATED[kind][1]
+        return
     w = members["0/w.npy"]
     if kind == "missing":
         del members["0/a.npy"]
@@ -714,28 +732,14 @@ def damage(members, header, kind):
         header["format"] = "other"
     elif kind == "empty":
         header["problems"] = []
-    elif kind == "number":
-        header["problems"][0]["statement"]["lam"] = 0.5
-    elif kind == "decimal":
-        header["problems"][0]["statement"]["lam"] = "0.5"
-    elif kind == "nan":
-        header["problems"][0]["claims"]["gap"] = "nan"
-    elif kind == "parameter":
-        header["problems"][0]["statement"]["loss"]["more"] = "0x1.0p+0"
-    elif kind == "repair":
-        header["problems"][0]["repairs"] = [[0, "0x1", "-0x3"]]
-    elif kind == "repair index":
-        header["problems"][0]["repairs"] = [[10**9, "0x1", "0x3"]]
-    elif kind == "classes":
-        header["problems"][0]["statement"]["classes"] = 10**12
     elif kind == "samples":
         header["data"]["samples"] = 10**12
 
 
 DAMAGES = [
     "missing", "more", "no header", "pickle", "structured", "74 GiB", "float32", "shape", "code",
-    "nested", "long header", "deep", "not JSON", "list", "version", "format", "empty", "number",
-    "decimal", "nan", "parameter", "repair", "repair index", "classes", "samples",
+    "nested", "long header", "deep", "not JSON", "list", "version", "format", "empty", "samples",
+    *STATED,
 ]  # fmt: skip
 
 
@@ -831,10 +835,10 @@ def spread(folder, X, y):
     plain = libsvm(X, y)
     packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
     files = {f"a.svm.{k}": [pack(plain.encode())] for k, pack in packers.items()}
-    files["comments.svm"] = [
-        "".join(f"{line.replace(' ', ' qid:3 ', 1)} 3:0 # note\n" if "3:" not in line else line + "\n"
-                for line in plain.splitlines()).encode()
-    ]  # fmt: skip
+    noted = (f"{line.replace(' ', ' qid:3 ', 1)} # 1:7" for line in plain.splitlines())
+    files["comments.svm"] = ["\n\n".join(noted).encode()]
+    zeros = (line if " 3:" in line else f"{line} 3:0" for line in plain.splitlines())
+    files["zeros.svm"] = ["\n".join(zeros).encode()]
     files["zero.svm"] = [libsvm(X, y, base=0).encode(), "--zero-based"]
     text = [v if isinstance(v, str) else repr(float(v)) for v in y]
     for name, mark in (("a.csv", ","), ("b.txt", ";"), ("c.tsv", "\t")):
@@ -976,8 +980,9 @@ def elastic_net(intercept="none", l1=0.4, l2=0.5, low=None, seed=0):
     if low is not None:
         arrays["low"] = np.full(4, low)
     problem = dict(
-        X=X, y=y, coded=[Q(float(v)) for v in y], codes=None, loss={"name": "squared", "gamma": 1.0},
-        l1=l1, l2=l2, lam=0.25, intercept=intercept, scaling=1.0, K=1, arrays=arrays, repairs=repairs,
+        X=X, y=y, codes=None, coded=list(map(Q, y.tolist())), loss={"name": "squared", "gamma": 1.0},
+        l1=l1, l2=l2, lam=0.25, intercept=intercept, scaling=1.0, K=1, arrays=arrays,
+        repairs=repairs,
     )  # fmt: skip
     claim(problem)
     assert problem["claims"]["gap"] < 1e-9
