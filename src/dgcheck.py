@@ -31,12 +31,10 @@ INF, ZERO, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), 512, 140, 1 << 30, "U
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 SIGNS = {"hinge": "", "smoothed-hinge": "gamma", "squared-hinge": "gamma", "logistic": ""}
 CLASSES = {"softmax": "", "multiclass-hinge": "gamma"}
-NUMBERS = {"squared": "gamma", "huber": "delta", "quantile": "q", "poisson": ""}
-NUMBERS |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
-LOSSES = SIGNS | CLASSES | NUMBERS  # by what y is; with the names of their parameters
+LOSSES = {"squared": "gamma", "huber": "delta", "quantile": "q", "poisson": "", **SIGNS, **CLASSES}
+LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
 FLAT = ("hinge", "epsilon-insensitive", "quantile", "poisson")  # φ* is not strongly convex
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
-CSR = ("indptr", "indices", "data")
 PACKERS = {b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}
 
 
@@ -47,6 +45,18 @@ class StopError(Exception):
 def need(condition: Any, reason: str, verdict: str = "REFUSED") -> None:
     if not condition:
         raise StopError(reason, verdict)
+
+
+def fields(value: Any, names: str) -> list[Any]:
+    need(set(value) == set(names.split()), f"{value!a:.50} has not exactly {names}", BAD)
+    return [value[name] for name in names.split()]
+
+
+def real(text: str) -> Fraction:
+    """A finite float, as float.hex writes it"""
+    value = float.fromhex(text)
+    need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
+    return Fraction(value)
 
 
 def dec(q: Fraction | float) -> decimal.Decimal:
@@ -84,15 +94,14 @@ class Loss:
     """φ and φ*; z and a have an entry for each class."""
 
     def __init__(self, stated: Any) -> None:
-        self.name = name = stated["name"]
-        need(name in LOSSES and {"name", *LOSSES[name].split()} == set(stated), "unknown loss", BAD)
-        given = {k: real(stated[k]) for k in LOSSES[name].split()}
+        self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
+        self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
         self.gamma, self.delta = (given.get(k, Fraction(1)) for k in ("gamma", "delta"))
         self.epsilon, self.q = (given.get(k, ZERO) for k in ("epsilon", "q"))
         good = self.gamma > 0 and self.delta > 0 and self.epsilon >= 0 and 0 <= self.q <= 1
         need(good, "the loss needs gamma > 0, delta > 0, epsilon >= 0, 0 <= q <= 1")
-        self.modulus = {"logistic": 4, "softmax": 2, **dict.fromkeys(FLAT, 0)}.get(name, self.gamma)
-        self.words = ", ".join([name, *(f"{k} = {float(v)!r}" for k, v in given.items())])
+        moduli = {"logistic": Fraction(4), "softmax": Fraction(2), **dict.fromkeys(FLAT, ZERO)}
+        self.modulus = moduli.get(self.name, self.gamma)
 
     def value(self, zs: tuple[Fraction, ...], y: Any) -> Pair:
         name, z, gamma, delta = self.name, zs[0], self.gamma, self.delta
@@ -122,9 +131,8 @@ class Loss:
 
     def conjugate(self, a: list[Fraction], y: Any, where: str, side: int = 1) -> Any:
         """φ*(−a; y), rounded down (side 0) or up (1); refused outside of the domain"""
-        name, v, what = self.name, a[0], "a"
         low: Any = -INF
-        high: Any = INF
+        name, v, what, high = self.name, a[0], "a", -low
         if name in CLASSES:
             good = a[y] <= 1 and all(k == y or v <= 0 for k, v in enumerate(a))
             need(good, f"{where}: an -a of another class is below 0, or their sum exceeds 1")
@@ -133,12 +141,11 @@ class Loss:
             return self.gamma / 2 * sum(v * v for v in a) - a[y]
         if name in SIGNS:
             what, v, y, low, high = "y·a", y * v, 1, 0, INF if name == "squared-hinge" else 1
-        elif name == "quantile":
-            low, high = self.q - 1, self.q
-        elif name in ("huber", "epsilon-insensitive"):
-            low, high = -self.delta, self.delta
         elif name == "poisson":
             what, v, low = "y - a", y - v, 0
+        elif name in ("quantile", "huber", "epsilon-insensitive"):
+            low = self.q - 1 if name == "quantile" else -self.delta
+            high = self.q if name == "quantile" else self.delta
         if not low <= v <= high:
             limit = f"exceeds {dec(high):.20g}" if v > high else f"is below {dec(low):.20g}"
             need(False, f"{where}: {what} = {dec(v):.20g} {limit}")
@@ -156,19 +163,12 @@ def penalty_conjugate(u: Fraction, l1: Fraction, l2: Fraction, low: float, high:
     return INF if abs(w) == INF else u * (w := Fraction(w)) - l1 * abs(w) - l2 * w * w / 2
 
 
-def real(text: str) -> Fraction:
-    """A finite float, as float.hex writes it"""
-    value = float.fromhex(text)
-    need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
-    return Fraction(value)
-
-
 def integers(values: Any) -> tuple[list[int], int]:
-    """Integers v and k such that the values are v / 2^k"""
-    ratios = {v: v.as_integer_ratio() for v in set(values)}
-    k = max((q for _, q in ratios.values()), default=1).bit_length() - 1
-    scaled = {v: n << k + 1 - q.bit_length() for v, (n, q) in ratios.items()}
-    return [scaled[v] for v in values], k
+    """Integers, and the denominator that makes them the values"""
+    ratios = [v.as_integer_ratio() for v in values]
+    common = math.lcm(*{q for _, q in ratios})
+    need(common < 1 << (1 << 20), "fractions have too large a common denominator", BAD)
+    return [n * (common // q) for n, q in ratios], common
 
 
 def digest(*parts: bytes) -> str:
@@ -197,8 +197,10 @@ class Archive(zipfile.ZipFile):
         size = sum(m.file_size for m in self.infolist())
         need(size <= LIMIT + 32 * os.path.getsize(path), f"{size} bytes, once expanded", BAD)
 
-    def load(self, name: str, wanted: Any = None) -> tuple[str, bool, Any, bytes]:
-        """dtype, whether in Fortran's order, shape and bytes"""
+    def load(
+        self, name: str, wanted: Any = None, dtypes: Any = TYPES
+    ) -> tuple[str, Any, bytes, Any]:
+        """dtype, shape and bytes of an array, and its numbers in C's order"""
         need(name in self.members, f"there is no member {name}", BAD)
         with self.open(name) as file:
             head = file.read(10)
@@ -206,7 +208,7 @@ class Archive(zipfile.ZipFile):
             length = int.from_bytes(head[8:], "little")
             need(head[:6] == b"\x93NUMPY" and length <= 4096, f"{name} is no NPY array", BAD)
             header = ast.literal_eval(file.read(length).decode("latin-1").strip())
-            dtype, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
+            dtype, fortran, shape = fields(header, "descr fortran_order shape")
             need(wanted in (None, shape), f"{name}: its shape is not {wanted}", BAD)
             need(dtype[1:] in TYPES or dtype[1] in "SU", f"{name}: dtype {dtype!a:.50}", BAD)
             size = math.prod(shape) * int(dtype[2:]) * (4 if dtype[1] == "U" else 1)
@@ -214,24 +216,21 @@ class Archive(zipfile.ZipFile):
             need(size == claimed, f"{name}: its shape needs {size} bytes, it has {claimed}", BAD)
             content = file.read(size + 1)
         need(len(content) == size, f"{name} is truncated", BAD)
-        return dtype, fortran, shape, content
-
-    def numbers(self, name: str, wanted: Any = None) -> tuple[Any, array[float]]:
-        """shape, and values in C's order"""
-        dtype, fortran, shape, content = self.load(name, wanted)
+        if dtype[1] in "SU":
+            return dtype, shape, content, None
         form = f"{dtype[0].replace('|', '=')}{math.prod(shape)}{TYPES[dtype[1:]]}"
         flat = array("d", struct.unpack(form, content))
         if fortran and len(shape) > 1:
             flat = array("d", itertools.chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
-        return shape, flat
+        return dtype, shape, content, flat
 
 
 class Data:
-    """X as rows of nonzeros, and y; products with X are sums of integers."""
+    """X as rows of nonzeros, and y; products with X are exact."""
 
     def __init__(self, path: str, n: int, p: int, target: str, zero_based: bool) -> None:
         self.n, self.p, self.starts, self.columns = n, p, array("q", [0]), array("q")
-        self.values, self.y, self.y_columns = array("d"), list[Any](), 1
+        self.values, self.y, self.y_columns, self.base = array("d"), list[Any](), 1, 0
         self.weights: Any = None
         with open(path, "rb") as file:
             magic = file.read(2)
@@ -248,7 +247,7 @@ class Data:
                 self.fill(rows(itertools.chain([first], lines), first, target))
             if all(map(is_number, self.y)):
                 self.y = [float(v) + 0.0 for v in self.y]
-            if rows == self.libsvm_rows and self.lowest and not zero_based:
+            if self.base and not zero_based:
                 self.columns = array("q", [j - 1 for j in self.columns])
         self.text = isinstance(self.y[0], str)
         need(len(self.y) == n * self.y_columns, f"the data have not {n} samples, as the proof has")
@@ -266,12 +265,12 @@ class Data:
             need(len(self.y) <= self.n, f"the data have more than {self.n} samples")
 
     def libsvm_rows(self, lines: Any, *_: str) -> Iterator[tuple[str, Any, Any]]:
-        self.lowest = 1
+        self.base = 1
         for line in lines:
             label, *tokens = line.partition("#")[0].split() or [""]
             pairs = [token.split(":") for token in tokens if token[:4] != "qid:"]
             columns = [int(j) for j, _ in pairs]
-            self.lowest = min(self.lowest, *columns[:1], 1)
+            self.base = min(self.base, *columns[:1], 1)
             if label:
                 yield label, columns, [float(v) for _, v in pairs]
 
@@ -290,26 +289,25 @@ class Data:
 
     def npz_rows(self, archive: Archive) -> Iterator[tuple[str, Any, Any]]:
         if "X.npy" in archive.members:
-            flat, p = archive.numbers("X.npy", (self.n, self.p))[1], self.p
+            flat, p = archive.load("X.npy", (self.n, self.p))[3], self.p
             yield from (("", range(p), flat[i * p : i * p + p]) for i in range(self.n))
         else:
-            need(archive.load("format.npy")[3].replace(b"\0", b"") == b"csr", "X is not CSR", BAD)
-            starts, columns, values = (archive.numbers(f"{k}.npy")[1] for k in CSR)
+            need(archive.load("format.npy")[2].replace(b"\0", b"") == b"csr", "X is not CSR", BAD)
+            parts = (archive.load(f"{name}.npy")[3] for name in ("indptr", "indices", "data"))
+            starts, columns, values = parts
             for i, j in itertools.pairwise(map(int, starts)):
                 row = sorted(zip(map(int, columns[i:j]), values[i:j]))
                 yield "", [k for k, _ in row], [v for _, v in row]
 
     def npz_targets(self, archive: Archive) -> None:
-        dtype, _, shape, content = archive.load("y.npy")
+        dtype, shape, content, flat = archive.load("y.npy")
+        self.y, self.y_columns = [v + 0.0 for v in flat or ()], math.prod(shape[1:])
         if dtype[1] == "U":
             code, size = "utf-32-le" if dtype[0] == "<" else "utf-32-be", 4 * int(dtype[2:])
             parts = [content[i : i + size] for i in range(0, len(content), size)]
             self.y = [part.decode(code).rstrip("\0") for part in parts]
-        else:
-            self.y = [v + 0.0 for v in archive.numbers("y.npy")[1]]
-            self.y_columns = math.prod(shape[1:])
         if "sample_weight.npy" in archive.members:
-            self.weights = archive.numbers("sample_weight.npy", (self.n,))[1]
+            self.weights = archive.load("sample_weight.npy", (self.n,))[3].tolist()
 
     def digests(self) -> tuple[str, str]:
         """of X and of y"""
@@ -321,231 +319,213 @@ class Data:
         sizes = little("q", self.n, self.y_columns)
         return x, digest(b"dualgap-numbers-1\n", sizes, little("d", *self.y))
 
-    def rows(self, x: list[int]) -> Iterator[tuple[Any, list[int]]]:
-        ends = itertools.pairwise(self.starts)
-        return ((self.columns[i:j], x[i:j]) for i, j in ends)
+    def prepare(self) -> None:
+        x, self.unit = integers(self.values)
+        self.powers = {1: x, 2: [v * v for v in x]}
 
-    def times(self, x: list[int], w: list[int]) -> list[int]:
-        return [sum(map(mul, values, map(w.__getitem__, js))) for js, values in self.rows(x)]
+    def rows(self, power: int) -> Iterator[tuple[Any, list[int]]]:
+        pairs, x = itertools.pairwise(self.starts), self.powers[power]
+        return ((self.columns[i:j], x[i:j]) for i, j in pairs)
 
-    def transposed(self, x: list[int], c: list[int]) -> list[int]:
-        u = [0] * self.p
-        for factor, (js, values) in zip(c, self.rows(x)):
-            for j, v in zip(js, values) if factor else ():
-                u[j] += factor * v
-        return u
+    def times(self, w: Any, power: int = 1) -> list[Fraction]:
+        """Σ_j x_ij w_j for each sample, or with the squares of x"""
+        v, unit = integers(w)
+        unit *= self.unit**power
+        sums = (sum(map(mul, x, map(v.__getitem__, js))) for js, x in self.rows(power))
+        return [Fraction(total, unit) for total in sums]
+
+    def transposed(self, c: Any, power: int = 1) -> list[Fraction]:
+        """Σ_i c_i x_ij for each feature, or with the squares of x"""
+        (v, unit), u = integers(c), [0] * self.p
+        for factor, (js, x) in zip(v, self.rows(power)):
+            for j, x_ij in zip(js, x) if factor else ():
+                u[j] += factor * x_ij
+        return [Fraction(total, unit * self.unit**power) for total in u]
 
 
 class Problem:
     """A problem of the file: what is stated, and the checks of what is claimed."""
 
     def __init__(self, number: int, stated: Any, facts: Any, archive: Archive, data: Data) -> None:
-        sealed = {k: stated[k] for k in ("statement", "claims", "repairs", "arrays")}
-        text = json.dumps(sealed | {"data": facts}, sort_keys=True, separators=(",", ":"))
-        good = digest(text.encode()) == stated["seal"]
-        need(good, "the seal does not match: statement, claims, repairs or digests were changed")
-        st, n, p, self.data, self.claims = (
-            stated["statement"],
-            data.n,
-            data.p,
-            data,
-            stated["claims"],
+        statement, claims, repairs, arrays, seal = fields(
+            stated, "statement claims repairs arrays seal"
         )
-        self.loss, self.K, self.intercept = Loss(st["loss"]), st["classes"], st["intercept"]
-        names = {"loss", "penalty", "lam", "intercept", "scaling", "classes", "targets"}
-        good = set(st) == names and set(st["penalty"]) == {"l1", "l2"} and type(self.K) is int
-        need(good and self.intercept in ("none", "free", "penalised"), "unknown statement", BAD)
-        self.l1, self.l2 = real(st["penalty"]["l1"]), real(st["penalty"]["l2"])
-        self.lam, self.kappa = real(st["lam"]), real(st["scaling"])
+        sealed = {**stated, "data": facts}
+        del sealed["seal"]
+        text = json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()
+        need(
+            digest(text) == seal,
+            "the seal does not match: statement, claims or repairs were changed",
+        )
+        names = "loss penalty lam intercept scaling classes targets"
+        loss, penalty, lam, self.intercept, scaling, K, targets = fields(statement, names)
+        self.loss, self.data, self.K, n, p = Loss(loss), data, K, data.n, data.p
+        self.l1, self.l2 = map(real, fields(penalty, "l1 l2"))
+        self.lam, self.kappa = real(lam), real(scaling)
+        self.free, self.penalised = (self.intercept == kind for kind in ("free", "penalised"))
+        good = self.free or self.penalised or self.intercept == "none"
+        need(good and type(K) is int, "unknown intercept or classes", BAD)
         good = self.lam > 0 and self.kappa > 0 and self.l1 >= 0 and self.l2 >= 0
         need(good, "lam and scaling must be above 0, l1 and l2 not below")
-        need(self.K > 1 if self.loss.name in CLASSES else self.K == 1, "wrong number of classes")
-        wide = (self.K,) if self.K > 1 else ()
-        shapes = {"w": (p, *wide), "b": (self.K,), "a": (n, *wide), "zeros": (p, *wide)}
+        need(K > 1 if self.loss.name in CLASSES else K == 1, "wrong number of classes")
+        self.claims = fields(claims, "primal dual gap intercept_radius")
+        wide, self.arrays = (K,) if K > 1 else (), dict[str, Any]()
+        shapes = {"w": (p, *wide), "b": (K,), "a": (n, *wide), "zeros": (p, *wide)}
         shapes |= dict.fromkeys(("weights", "labels"), (n,))
         shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
-        self.arrays: dict[str, Any] = {}
-        for name, sha in stated["arrays"].items():
-            dtype, _, _, content = archive.load(f"{number}/{name}.npy", shapes[name])
-            code, form = ("b", "|i1") if name in ("zeros", "labels") else ("d", "<f8")
+        for name, sha in arrays.items():
+            dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
+            form = "|i1" if name in ("zeros", "labels") else "<f8"
             need(dtype == form, f"{name}: dtype {dtype}, not {form}", BAD)
             need(digest(content) == sha, f"{name}: SHA-256 differs from the header's")
-            self.arrays[name] = values = [v for (v,) in struct.iter_unpack("<" + code, content)]
-            wild = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
-            need(all(abs(v) <= wild for v in values), f"{name} has entries that are not finite")
-        self.repairs: dict[int, Fraction] = {}
-        for index, above, below in stated["repairs"]:
-            top, bottom = int(above, 16), int(below, 16)
-            good = hex(top) == above and hex(bottom) == below and bottom > 0
-            good = good and type(index) is int and 0 <= index < n * self.K
-            need(good and index not in self.repairs, f"repair {index!a:.50} is malformed", BAD)
-            self.repairs[index] = Fraction(top, bottom)
-        self.s, self.ks = integers(self.arrays.get("weights", [1.0] * n))
-        need(min(self.s) >= 0 and sum(self.s), "weights are negative, or all 0")
-        kept = data.weights is None or list(data.weights) == self.arrays.get("weights")
-        same = "weights" not in self.arrays and len(set(data.weights or [])) == 1
-        need(kept or same, "weights: not the sample_weight of the data")
+            most = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
+            need(all(abs(v) <= most for v in values), f"{name} has entries that are not finite")
+            self.arrays[name] = values.tolist()
+        self.s = list(map(Fraction, self.arrays.get("weights", [1.0] * n)))
+        self.S, theirs = sum(self.s), data.weights or self.arrays.get("weights") or [1.0]
+        need(min(self.s) >= 0 and self.S, "weights are negative, or all 0")
+        good = (
+            len(set(theirs)) == 1 if "weights" not in arrays else theirs == self.arrays["weights"]
+        )
+        need(good, "weights: they are not the sample_weight of the data")
         self.omega = self.arrays.get("penalty_weights", [1.0] * p)
-        self.low, self.high = self.arrays.get("low", [-INF] * p), self.arrays.get("high", [INF] * p)
         need(min(self.omega, default=0) >= 0, "penalty_weights are negative")
-        self.y = self.coded(st["targets"])
+        self.low, self.high = self.arrays.get("low", [-INF] * p), self.arrays.get("high", [INF] * p)
+        self.read_targets(*fields(targets, "column codes"))
+        self.read_a(repairs)
 
-    def coded(self, targets: Any) -> list[Any]:
-        data, column, codes = self.data, targets["column"], targets["codes"]
+    def read_targets(self, column: int, codes: Any) -> None:
+        data, name, self.codes = self.data, self.loss.name, codes
         need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
-        y: list[Any] = list(data.y[column :: data.y_columns])
+        y: list[Any] = data.y[column :: data.y_columns]
         if codes is not None:
             table = {k if data.text else float(real(k)): real(v) for k, v in codes}
-            need(len(table) == len(codes), "a label has two codes", BAD)
-            need(set(y) <= set(table), "a label of the data has no code")
+            need(len(table) == len(codes) and set(y) <= set(table), "not one code for each label")
             y = [table[v] for v in y]
-        need(codes is not None or not data.text, "text labels need codes")
-        need(all(map(math.isfinite, y)), "y is not finite")
-        exact = {v: Fraction(v) for v in set(y)}
-        name, good = self.loss.name, set(exact)
-        if name in SIGNS:
-            need(good <= {-1, 1}, "labels are not coded -1 and 1")
-        elif name in CLASSES:
-            need(good <= set(range(self.K)), f"labels are not coded 0 to {self.K - 1}")
-            return [int(v) for v in y]
-        need(name != "poisson" or min(good) >= 0, "a y is below 0")
-        return [exact[v] for v in y]
+        need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
+        exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
+        good = set(y) <= {-1, 1} if name in SIGNS else name != "poisson" or min(y) >= 0
+        good = set(y) <= set(range(self.K)) if name in CLASSES else good
+        need(good, f"a y is not allowed for {name}")
+        self.y = [exact[v] for v in y]
 
-    def describe(self, codes: Any) -> Iterator[str]:
-        n, p, held = self.data.n, self.data.p, self.arrays
-        yield f"loss: {self.loss.words}; {n} samples, {p} features, {self.K} class(es)"
-        l1, l2, lam, kappa = (float(v) for v in (self.l1, self.l2, self.lam, self.kappa))
-        scaled = f" (scaling {kappa!r})" if self.intercept == "penalised" else ""
-        yield f"lambda = {lam!r}, penalty l1 = {l1!r}, l2 = {l2!r}; intercept: {self.intercept}{scaled}"
+    def read_a(self, repairs: Any) -> None:
+        K, fixed = self.K, set()
+        self.a = a = list(map(Fraction, self.arrays["a"]))
+        for index, above, below in repairs:
+            top, bottom = int(above, 16), int(below, 16)
+            good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and index not in fixed
+            need(good and type(index) is int and 0 <= index < len(a), "a repair is malformed", BAD)
+            a[index] = Fraction(top, bottom)
+            fixed.add(index)
+        for i, y in enumerate(self.y if K > 1 else ()):
+            a[i * K + y] -= sum(a[i * K : i * K + K])
+
+    def describe(self) -> Iterator[str]:
+        words = ", ".join(f"{k} = {float(v)!r}" for k, v in self.loss.given.items())
+        sizes = f"{self.data.n} samples, {self.data.p} features, {self.K} class(es)"
+        yield f"loss {self.loss.name} {words}; {sizes}; codes of y: {self.codes!a:.200}"
+        lam, l1, l2, kappa = (repr(float(v)) for v in (self.lam, self.l1, self.l2, self.kappa))
+        scaled = f" (scaling {kappa})" if self.penalised else ""
+        yield f"lambda = {lam}; penalty l1 = {l1}, l2 = {l2}; intercept: {self.intercept}{scaled}"
         for name in ("weights", "penalty_weights", "low", "high"):
-            if name in held:
-                values = f"from {min(held[name])!r} to {max(held[name])!r}"
-                yield f"{name}: {values}, SHA-256 {digest(little('d', *held[name]))}"
-        yield f"codes: {codes!a:.200}" + ("" if "weights" in held else "; all samples weigh 1")
+            sha = digest(little("d", *self.arrays[name])) if name in self.arrays else "none"
+            yield f"{name}: " + (f"SHA-256 {sha}" if name in self.arrays else "none")
 
     def bound(self) -> None:
         """P(w, b), rounded up, and D(a), rounded down"""
-        data, K, s, lam, repairs = self.data, self.K, self.s, self.lam, self.repairs
-        self.x, self.kx = x, kx = integers(data.values)
-        A, ka = integers([0.0 if i in repairs else v for i, v in enumerate(self.arrays["a"])])
-        if self.loss.name in CLASSES:
-            for i, y in enumerate(self.y):
-                others = [i * K + k for k in range(K) if k != y]
-                A[i * K + y] = -sum(A[k] for k in others)
-                repairs[i * K + y] = -sum(repairs[k] for k in others if k in repairs) + ZERO
-        common = math.lcm(*(q.denominator for q in repairs.values()))
-        need(common < 1 << (1 << 20), "repairs have too large a common denominator", BAD)
-        total, unit = Fraction(sum(s)), 1 / (lam * sum(s) * (common << ka))
-        penalties, self.u, self.z = [ZERO, ZERO], [], []
-        factors = {v: Fraction(v) for v in {1.0, *self.omega} if v < INF}
+        K, s, lam, data = self.K, self.s, self.lam, self.data
+        factors = {
+            v: (Fraction(v) * self.l1, Fraction(v) * self.l2) for v in {1.0, *self.omega} - {INF}
+        }
+        self.u, self.z, P, D = list[Any](), list[Any](), ZERO, ZERO
         for k in range(K):
-            b = Fraction(self.arrays["b"][k])
+            b, w = Fraction(self.arrays["b"][k]), self.arrays["w"][k::K]
             need(b == 0 or self.intercept != "none", "b is not 0, but there is no intercept")
-            w, kw = integers(self.arrays["w"][k::K])
-            self.z.append([Fraction(v, 1 << kx + kw) + b for v in data.times(x, w)])
-            c = [v * a for v, a in zip(s, A[k::K])]
-            fixes = [int(v * repairs.get(i * K + k, 0) * common) for i, v in enumerate(s)]
-            sums = zip(data.transposed(x, c), data.transposed(x, fixes))
-            self.u.append([((v * common) + (f << ka)) * unit / (1 << kx) for v, f in sums])
-            shift = (sum(c) * common + (sum(fixes) << ka)) * unit
-            if self.intercept == "free":
-                value = dec(shift * lam * sum(s) / (1 << self.ks))
-                need(shift == 0, f"Σ s a = {value:.20g}, not 0 (free intercept)")
-            parts = list(zip(self.arrays["w"][k::K], self.u[k], self.omega, self.low, self.high))
-            if self.intercept == "penalised":
-                parts.append((b / self.kappa, shift * self.kappa, 1.0, -INF, INF))
+            self.z.append([v + b for v in data.times(w)])
+            c = [v * a for v, a in zip(s, self.a[k::K])]
+            need(
+                not self.free or sum(c) == 0, f"Σ s a = {dec(sum(c)):.20g}, not 0 (free intercept)"
+            )
+            self.u.append([v / (lam * self.S) for v in data.transposed(c)])
+            parts = list(zip(w, self.u[k], self.omega, self.low, self.high))
+            if self.penalised:
+                parts.append((b / self.kappa, sum(c) * self.kappa / (lam * self.S), 1.0, -INF, INF))
             for j, (w_j, u_j, omega, low, high) in enumerate(parts):
                 good = low <= w_j <= high and (omega < INF or w_j == 0)
                 need(good, f"P is infinite: coefficient {j} is out of bounds")
                 if omega < INF and (w_j or u_j or not low <= 0 <= high):
-                    l1, l2, v = factors[omega] * self.l1, factors[omega] * self.l2, Fraction(w_j)
+                    (l1, l2), v = factors[omega], Fraction(w_j)
                     worst = penalty_conjugate(u_j, l1, l2, low, high)
                     need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
-                    penalties[0] += l1 * abs(v) + l2 * v * v / 2
-                    penalties[1] += worst
-        self.a = [Fraction(v, 1 << ka) + repairs.get(i, 0) for i, v in enumerate(A)]
-        losses = [ZERO, ZERO]
-        for i, (weight, y) in enumerate(zip(s, self.y)):
-            if weight:
-                losses[0] += weight * self.loss.value(tuple(z[i] for z in self.z), y)[1]
-                losses[1] += weight * self.loss.conjugate(
-                    self.a[i * K : i * K + K], y, f"sample {i}"
-                )
-        self.primal = losses[0] / total + lam * penalties[0]
-        self.dual = -losses[1] / total - lam * penalties[1]
-        self.gap = self.primal - self.dual
-        primal, dual, gap = (real(self.claims[k]) for k in ("primal", "dual", "gap"))
-        for left, right, words in (
-            (self.primal, primal, "P(w, b) <= claimed primal"),
-            (dual, self.dual, "claimed dual <= D(a)"),
-            (self.gap, gap, "P(w, b) - D(a) <= claimed gap"),
-        ):
-            if left > right:
-                by = f"{dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}"
-                need(False, f"{words} does not hold: {by}")
+                    P, D = P + lam * (l1 * abs(v) + l2 * v * v / 2), D - lam * worst
+        self.conjugates = [
+            weight and self.loss.conjugate(self.a[i * K : i * K + K], self.y[i], f"sample {i}")
+            for i, weight in enumerate(s)
+        ]
+        values = (
+            self.loss.value(zs, y)[1] if v else 0 for zs, y, v in zip(zip(*self.z), self.y, s)
+        )
+        P += sum(map(mul, s, values)) / self.S
+        D -= sum(map(mul, s, self.conjugates)) / self.S
+        primal, dual, gap = map(real, self.claims[:3])
+        self.gap = P - D
+        checks = (P, primal, "P(w, b) <= claimed primal"), (dual, D, "claimed dual <= D(a)")
+        for left, right, words in (*checks, (P - D, gap, "P(w, b) - D(a) <= claimed gap")):
+            by = f"{dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}"
+            need(left <= right, f"{words} does not hold: {by}")
 
     def zeros(self) -> int:
-        claims, total = self.arrays.get("zeros", []), sum(self.s)
-        if not any(claims):
-            return 0
-        need(self.loss.modulus, "zeros: the conjugate is not strongly convex")
-        sums = self.data.transposed(self.x, self.s)
-        squares = self.data.transposed([v * v for v in self.x], self.s)
-        for at, claim in enumerate(claims):
-            need(claim in (0, 1), f"zeros: {claim} is neither 0 nor 1")
-            j, k = divmod(at, self.K)
+        claims, free = self.arrays.get("zeros", []), self.free
+        need(set(claims) <= {0, 1}, "zeros: not 0 and 1")
+        need(self.loss.modulus or not any(claims), "zeros: the conjugate is not strongly convex")
+        means = self.data.transposed(self.s) if any(claims) and free else [ZERO] * self.data.p
+        squares = self.data.transposed(self.s, 2) if any(claims) else []
+        for j, k in (divmod(i, self.K) for i, claim in enumerate(claims) if claim):
             omega, low, high, u = self.omega[j], self.low[j], self.high[j], self.u[k][j]
-            if not claim or omega == INF or low == high == 0:
-                continue
-            mean = Fraction(sums[j], total << self.kx) if self.intercept == "free" else ZERO
-            variance = Fraction(squares[j], total << 2 * self.kx) - mean * mean
-            radius2 = 2 * self.gap * variance / (self.loss.modulus * self.lam**2)
-            edge = Fraction(omega) * self.l1
-            above = high == 0 or (edge > u and (edge - u) ** 2 > radius2)
-            below = low == 0 or (edge > -u and (edge + u) ** 2 > radius2)
-            need(low <= 0 <= high and above and below, f"zeros: coefficient {at} is not proven")
-        return sum(claims)
+            if omega < INF and not low == high == 0:
+                variance = squares[j] / self.S - (means[j] / self.S) ** 2
+                radius2 = 2 * self.gap * variance / (self.loss.modulus * self.lam**2)
+                edge = Fraction(omega) * self.l1
+                above = high == 0 or (edge > u and (edge - u) ** 2 > radius2)
+                below = low == 0 or (edge > -u and (edge + u) ** 2 > radius2)
+                good = low <= 0 <= high and above and below
+                need(good, f"zeros: coefficient {j} of class {k} is not proven")
+        return int(sum(claims))
+
+    def distances(self, factors: list[Fraction]) -> list[Fraction]:
+        """Σ_j (x_ij − m_j)² f_j for each sample, with m the centre"""
+        m = list(map(Fraction, self.arrays.get("centre", [0.0] * self.data.p)))
+        cross = self.data.times([v * f for v, f in zip(m, factors)])
+        start = sum(v * v * f for v, f in zip(m, factors))
+        return [start + x - 2 * v for x, v in zip(self.data.times(factors, 2), cross)]
 
     def radii(self) -> list[Any]:
         """Upper bounds of r_i"""
-        p, penalised = self.data.p, self.intercept == "penalised"
-        need(self.K == 1, "labels: not for several classes")
-        need(
-            self.intercept == "free" or "centre" not in self.arrays,
-            "centre: not without free intercept",
-        )
-        m, km = integers(self.arrays.get("centre", [0.0] * p))
-        k = max(km, self.kx)
-        x, m = [v << k - self.kx for v in self.x], [v << k - km for v in m]
-        moduli = [Fraction(v) * self.l2 if v < INF else INF for v in self.omega]
-        shift = BITS + math.ceil(max((v for v in moduli if v < INF), default=1)).bit_length()
-        fixed = [v == INF or low == high for v, low, high in zip(moduli, self.low, self.high)]
-        loose = [j for j in range(p) if moduli[j] == 0 and not fixed[j]]
-        inverse = [
-            0 if v == 0 or still else math.ceil((1 << shift) / v) for v, still in zip(moduli, fixed)
+        still = (v == INF or a == b for v, a, b in zip(self.omega, self.low, self.high))
+        moduli = [INF if held else Fraction(v) * self.l2 for held, v in zip(still, self.omega)]
+        large = 1 << BITS + math.ceil(max((v for v in moduli if v < INF), default=1)).bit_length()
+        inverse = [Fraction(math.ceil(large / v), large) if 0 < v < INF else ZERO for v in moduli]
+        far = self.distances([Fraction(v == 0) for v in moduli])  # not 0 where r_i is infinite
+        more = 0 if not self.penalised else self.kappa**2 / self.l2 if self.l2 else INF
+        squares = (2 * self.gap / self.lam * (v + more) for v in self.distances(inverse))
+        return [
+            INF
+            if wild or v == INF
+            else Fraction(math.isqrt(math.floor(v * 4**BITS)) + 1, 1 << BITS)
+            for v, wild in zip(squares, far)
         ]
-        start = sum(v * v * inverse[j] for j, v in enumerate(m))
-        more = self.kappa**2 / self.l2 if penalised and self.l2 else ZERO
-        radii: list[Any] = []
-        for js, values in self.data.rows(x):
-            total = start + sum(v * (v - 2 * m[j]) * inverse[j] for j, v in zip(js, values))
-            row = dict(zip(js, values)) if loose else {}
-            square = 2 * self.gap / self.lam * (Fraction(total, 1 << 2 * k + shift) + more)
-            wild = (penalised and not self.l2) or any(row.get(j, 0) != m[j] for j in loose)
-            root = math.isqrt(math.floor(square * (1 << 2 * BITS))) + 1
-            radii.append(INF if wild else Fraction(root, 1 << BITS))
-        return radii
 
     def labels(self) -> int:
-        claims, radius = self.arrays.get("labels", []), self.claims["intercept_radius"]
+        claims, radius = self.arrays.get("labels", []), self.claims[3]
+        need(set(claims) <= {-1, 0, 1}, "labels: not -1, 0 and 1")
+        need(self.free or (radius is None and "centre" not in self.arrays), "no free intercept")
         if radius is None and not any(claims):
             return 0
-        need(
-            (radius is None) == (self.intercept != "free"), "intercept_radius: for a free intercept"
-        )
+        need(self.K == 1 and (radius or not self.free), "labels: several classes, or no radius")
         t, r, z = real(radius) if radius else ZERO, self.radii(), self.z[0]
         need(t >= 0, "intercept_radius is below 0")
-        for sign in (1, -1) if self.intercept == "free" else ():
+        for sign in (1, -1) if self.free else ():
             total = ZERO
             for i, (weight, y, a) in enumerate(zip(self.s, self.y, self.a)):
                 if weight and r[i] < t:
@@ -553,42 +533,38 @@ class Problem:
                     rise = self.loss.value((end,), y)[0] + a * end
                     if rise >= self.loss.value((z[i],), y)[1] + a * z[i]:
                         total += weight * max(rise + self.loss.conjugate([a], y, "", 0), ZERO)
-            need(total > self.gap * sum(self.s), "intercept_radius is not proven")
+            need(total > self.gap * self.S, "intercept_radius is not proven")
         for i, claim in enumerate(claims):
-            need(claim in (-1, 0, 1), f"labels: {claim} is neither -1, 0 nor 1")
-            need(
-                not claim or claim * z[i] > r[i] + t, f"labels: the one of sample {i} is not proven"
-            )
-        return sum(map(abs, claims))
+            need(not claim or int(claim) * z[i] > r[i] + t, f"labels: sample {i} is not proven")
+        return int(sum(map(abs, claims)))
 
 
 def check(path: str, proof: str, target: str = "", zero_based: bool = False) -> Iterator[str]:
     """Lines to print; StopError (or another error of a damaged file) ends them."""
     with Archive(proof) as archive:
         header = json.loads(archive.read("header.json"))
-        good = header["format"] == "dualgap-proof" and repr(header["version"]) == "1"
-        need(good, "not a proof of version 1", BAD)
-        facts, hints = header["data"], header["data"].pop("hints", None) or {}
-        n, p, problems = facts["samples"], facts["features"], header["problems"]
+        kind, version, _, facts, problems = fields(header, "format version producer data problems")
+        need((kind, repr(version)) == ("dualgap-proof", "1"), "not a proof of version 1", BAD)
+        hints = facts.pop("hints", {})
+        n, p, *digests = fields(facts, "samples features X y")
         names = [f"{k}/{name}.npy" for k, one in enumerate(problems) for name in one["arrays"]]
         need(sorted(archive.members) == sorted([*names, "header.json"]), "wrong members", BAD)
         need(type(n) is int and type(p) is int and n > 0 <= p and problems, "no problem", BAD)
-        known = target or str(hints.get("target") or "")
-        data = Data(path, n, p, known, zero_based or hints.get("zero_based") is True)
-        for name, found in zip("Xy", data.digests()):
-            need(found == facts[name], f"{name}: SHA-256 of the data differs from the header's")
+        column, zero = target or str(hints.get("target") or ""), hints.get("zero_based") is True
+        data = Data(path, n, p, column, zero_based or zero)
+        for name, found, told in zip("Xy", data.digests(), digests):
+            need(found == told, f"{name}: SHA-256 of the data differs from the header's")
+        data.prepare()
         for number, one in enumerate(problems):
             problem = Problem(number, one, facts, archive, data)
-            yield from problem.describe(one["statement"]["targets"]["codes"])
+            yield from problem.describe()
             problem.bound()
             zeros, labels = problem.zeros(), problem.labels()
-            gap = decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(
-                dec(real(one["claims"]["gap"]))
-            )
-            primal, dual = (float.fromhex(one["claims"][k]) for k in ("primal", "dual"))
-            yield f"VERIFIED gap <= {float(gap):.1e} (objective <= {primal!r}, no model below {dual!r})"
-            if zeros or labels:
-                yield f"VERIFIED at every optimum: {zeros} coefficients are 0, {labels} signs"
+            primal, dual, gap = map(float.fromhex, problem.claims[:3])
+            short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(gap)))
+            more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
+            told = f"objective <= {primal!r}, no model below {dual!r}"
+            yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -998,7 +998,7 @@ def test_zeros(intercept, low, tmp_path, capsys):
     problem["arrays"]["zeros"] = (w == 0).astype("i1")
     code, out = run(write(tmp_path, problem), capsys)
     assert code == 0, out
-    assert f"{(w == 0).sum()} coefficients are 0" in out
+    assert f"{(w == 0).sum()} zeros" in out
     for j in np.nonzero(w)[0]:
         problem["arrays"]["zeros"] = (np.arange(4) == j).astype("i1")
         code, out = run(write(tmp_path, problem), capsys)
