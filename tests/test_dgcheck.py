@@ -43,8 +43,8 @@ SIGNED = ("hinge", "smoothed-hinge", "squared-hinge", "logistic")
 CLASSES = ("softmax", "multiclass-hinge")
 
 
-# A problem is a dict: X, y (as in the data), coded, codes, loss, l1, l2, lam, intercept, scaling, K,
-# arrays (by name), repairs (flat index: fraction), claims. It is evaluated from its definition.
+# A problem is a dict: X, y (as in the data), coded, codes, loss, l1, l2, lam, intercept, scaling,
+# K, arrays (by name), repairs (flat index: fraction), claims. It is evaluated from its definition.
 
 
 def log(q):
@@ -980,7 +980,8 @@ def elastic_net(intercept="none", l1=0.4, l2=0.5, low=None, seed=0):
     if low is not None:
         arrays["low"] = np.full(4, low)
     problem = dict(
-        X=X, y=y, codes=None, coded=list(map(Q, y.tolist())), loss={"name": "squared", "gamma": 1.0},
+        X=X, y=y, codes=None, coded=[Q(float(v)) for v in y],
+        loss={"name": "squared", "gamma": 1.0},
         l1=l1, l2=l2, lam=0.25, intercept=intercept, scaling=1.0, K=1, arrays=arrays,
         repairs=repairs,
     )  # fmt: skip
