@@ -67,7 +67,7 @@ def enclose(d: decimal.Decimal, slack: int = 1 << BITS - GOOD) -> Pair:
     """d within 2^-140 of itself and slack 2^-512; its true error is below 1e-44"""
     n, q = d.as_integer_ratio()
     middle = (n << BITS) // q
-    error = (abs(middle) >> GOOD) + slack + 1
+    error = (abs(middle) >> GOOD) + slack + 2
     return Fraction(middle - error, 1 << BITS), Fraction(middle + error, 1 << BITS)
 
 
@@ -167,7 +167,6 @@ def integers(values: Any) -> tuple[list[int], int]:
     """Integers, and the denominator that makes them the values"""
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
-    need(common < 1 << (1 << 20), "fractions have too large a common denominator", BAD)
     return [n * (common // q) for n, q in ratios], common
 
 
@@ -197,9 +196,7 @@ class Archive(zipfile.ZipFile):
         size = sum(m.file_size for m in self.infolist())
         need(size <= LIMIT + 32 * os.path.getsize(path), f"{size} bytes, once expanded", BAD)
 
-    def load(
-        self, name: str, wanted: Any = None, dtypes: Any = TYPES
-    ) -> tuple[str, Any, bytes, Any]:
+    def load(self, name: str, wanted: Any = None) -> tuple[str, Any, bytes, Any]:
         """dtype, shape and bytes of an array, and its numbers in C's order"""
         need(name in self.members, f"there is no member {name}", BAD)
         with self.open(name) as file:
@@ -321,9 +318,11 @@ class Data:
 
     def prepare(self) -> None:
         x, self.unit = integers(self.values)
-        self.powers = {1: x, 2: [v * v for v in x]}
+        self.powers = {1: x}
 
     def rows(self, power: int) -> Iterator[tuple[Any, list[int]]]:
+        if power not in self.powers:
+            self.powers[power] = [v**power for v in self.powers[1]]
         pairs, x = itertools.pairwise(self.starts), self.powers[power]
         return ((self.columns[i:j], x[i:j]) for i, j in pairs)
 
@@ -373,6 +372,8 @@ class Problem:
         shapes = {"w": (p, *wide), "b": (K,), "a": (n, *wide), "zeros": (p, *wide)}
         shapes |= dict.fromkeys(("weights", "labels"), (n,))
         shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
+        need({"w", "b", "a"} <= set(arrays), "w, b or a is missing", BAD)
+        self.digests = {name: f"SHA-256 {sha!a:.70}" for name, sha in arrays.items()}
         for name, sha in arrays.items():
             dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
             form = "|i1" if name in ("zeros", "labels") else "<f8"
@@ -410,13 +411,14 @@ class Problem:
         self.y = [exact[v] for v in y]
 
     def read_a(self, repairs: Any) -> None:
-        K, fixed = self.K, set()
+        K, fixed, common = self.K, set(), 1
         self.a = a = list(map(Fraction, self.arrays["a"]))
         for index, above, below in repairs:
             top, bottom = int(above, 16), int(below, 16)
             good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and index not in fixed
             need(good and type(index) is int and 0 <= index < len(a), "a repair is malformed", BAD)
-            a[index] = Fraction(top, bottom)
+            a[index], common = Fraction(top, bottom), math.lcm(common, bottom)
+            need(common.bit_length() < 1 << 17, "repairs have too large a denominator", BAD)
             fixed.add(index)
         for i, y in enumerate(self.y if K > 1 else ()):
             a[i * K + y] -= sum(a[i * K : i * K + K])
@@ -429,8 +431,8 @@ class Problem:
         scaled = f" (scaling {kappa})" if self.penalised else ""
         yield f"lambda = {lam}; penalty l1 = {l1}, l2 = {l2}; intercept: {self.intercept}{scaled}"
         for name in ("weights", "penalty_weights", "low", "high"):
-            sha = digest(little("d", *self.arrays[name])) if name in self.arrays else "none"
-            yield f"{name}: " + (f"SHA-256 {sha}" if name in self.arrays else "none")
+            if name in self.digests or name == "weights":
+                yield f"{name}: {self.digests.get(name, '1 for each sample')}"
 
     def bound(self) -> None:
         """P(w, b), rounded up, and D(a), rounded down"""
@@ -444,13 +446,12 @@ class Problem:
             need(b == 0 or self.intercept != "none", "b is not 0, but there is no intercept")
             self.z.append([v + b for v in data.times(w)])
             c = [v * a for v, a in zip(s, self.a[k::K])]
-            need(
-                not self.free or sum(c) == 0, f"Σ s a = {dec(sum(c)):.20g}, not 0 (free intercept)"
-            )
+            total = sum(c, ZERO)
+            need(not self.free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
             self.u.append([v / (lam * self.S) for v in data.transposed(c)])
             parts = list(zip(w, self.u[k], self.omega, self.low, self.high))
             if self.penalised:
-                parts.append((b / self.kappa, sum(c) * self.kappa / (lam * self.S), 1.0, -INF, INF))
+                parts.append((b / self.kappa, total * self.kappa / (lam * self.S), 1.0, -INF, INF))
             for j, (w_j, u_j, omega, low, high) in enumerate(parts):
                 good = low <= w_j <= high and (omega < INF or w_j == 0)
                 need(good, f"P is infinite: coefficient {j} is out of bounds")
@@ -542,6 +543,7 @@ class Problem:
 def check(path: str, proof: str, target: str = "", zero_based: bool = False) -> Iterator[str]:
     """Lines to print; StopError (or another error of a damaged file) ends them."""
     with Archive(proof) as archive:
+        need(archive.getinfo("header.json").file_size < 1 << 26, "header.json is too large", BAD)
         header = json.loads(archive.read("header.json"))
         kind, version, _, facts, problems = fields(header, "format version producer data problems")
         need((kind, repr(version)) == ("dualgap-proof", "1"), "not a proof of version 1", BAD)
