@@ -17,6 +17,7 @@ import itertools
 import json
 import math
 import os
+import re
 import struct
 import sys
 import zipfile
@@ -35,6 +36,7 @@ LOSSES = {"squared": "gamma", "huber": "delta", "quantile": "q", "poisson": "", 
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
 FLAT = ("hinge", "epsilon-insensitive", "quantile", "poisson")  # φ* is not strongly convex
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
+is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
 PACKERS = {b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}
 
 
@@ -178,13 +180,6 @@ def little(code: str, *values: Any) -> bytes:
     return struct.pack(f"<{len(values)}{code}", *values)
 
 
-def is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
 class Archive(zipfile.ZipFile):
     """A ZIP of NPY arrays. Nothing is expanded before its size is known to be right."""
 
@@ -247,6 +242,8 @@ class Data:
             if self.base and not zero_based:
                 self.columns = array("q", [j - 1 for j in self.columns])
         self.text = isinstance(self.y[0], str)
+        x, self.unit = integers(self.values)
+        self.powers = {1: x}
         need(len(self.y) == n * self.y_columns, f"the data have not {n} samples, as the proof has")
         need(max(self.columns, default=-1) < p, f"the data have more than {p} features")
 
@@ -316,10 +313,6 @@ class Data:
         sizes = little("q", self.n, self.y_columns)
         return x, digest(b"dualgap-numbers-1\n", sizes, little("d", *self.y))
 
-    def prepare(self) -> None:
-        x, self.unit = integers(self.values)
-        self.powers = {1: x}
-
     def rows(self, power: int) -> Iterator[tuple[Any, list[int]]]:
         if power not in self.powers:
             self.powers[power] = [v**power for v in self.powers[1]]
@@ -346,16 +339,12 @@ class Problem:
     """A problem of the file: what is stated, and the checks of what is claimed."""
 
     def __init__(self, number: int, stated: Any, facts: Any, archive: Archive, data: Data) -> None:
-        statement, claims, repairs, arrays, seal = fields(
-            stated, "statement claims repairs arrays seal"
-        )
-        sealed = {**stated, "data": facts}
-        del sealed["seal"]
+        names = "seal statement claims repairs arrays"
+        seal, statement, claims, repairs, arrays = fields(stated, names)
+        sealed = {k: stated[k] for k in names.split()[1:]} | {"data": facts}
         text = json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()
-        need(
-            digest(text) == seal,
-            "the seal does not match: statement, claims or repairs were changed",
-        )
+        reason = "the seal does not match: statement, claims or repairs were changed"
+        need(digest(text) == seal, reason)
         names = "loss penalty lam intercept scaling classes targets"
         loss, penalty, lam, self.intercept, scaling, K, targets = fields(statement, names)
         self.loss, self.data, self.K, n, p = Loss(loss), data, K, data.n, data.p
@@ -385,9 +374,7 @@ class Problem:
         self.s = list(map(Fraction, self.arrays.get("weights", [1.0] * n)))
         self.S, theirs = sum(self.s), data.weights or self.arrays.get("weights") or [1.0]
         need(min(self.s) >= 0 and self.S, "weights are negative, or all 0")
-        good = (
-            len(set(theirs)) == 1 if "weights" not in arrays else theirs == self.arrays["weights"]
-        )
+        good = theirs == self.arrays.get("weights", [theirs[0]] * len(theirs))
         need(good, "weights: they are not the sample_weight of the data")
         self.omega = self.arrays.get("penalty_weights", [1.0] * p)
         need(min(self.omega, default=0) >= 0, "penalty_weights are negative")
@@ -433,6 +420,15 @@ class Problem:
         for name in ("weights", "penalty_weights", "low", "high"):
             if name in self.digests or name == "weights":
                 yield f"{name}: {self.digests.get(name, '1 for each sample')}"
+
+    def check(self) -> Iterator[str]:
+        yield from self.describe()
+        self.bound()
+        zeros, labels = self.zeros(), self.labels()
+        primal, dual, gap = map(float.fromhex, self.claims[:3])
+        short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(gap)))
+        more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
+        yield f"VERIFIED gap <= {short:.1e} (objective <= {primal!r}, none below {dual!r}){more}"
 
     def bound(self) -> None:
         """P(w, b), rounded up, and D(a), rounded down"""
@@ -556,17 +552,11 @@ def check(path: str, proof: str, target: str = "", zero_based: bool = False) -> 
         data = Data(path, n, p, column, zero_based or zero)
         for name, found, told in zip("Xy", data.digests(), digests):
             need(found == told, f"{name}: SHA-256 of the data differs from the header's")
-        data.prepare()
         for number, one in enumerate(problems):
-            problem = Problem(number, one, facts, archive, data)
-            yield from problem.describe()
-            problem.bound()
-            zeros, labels = problem.zeros(), problem.labels()
-            primal, dual, gap = map(float.fromhex, problem.claims[:3])
-            short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(gap)))
-            more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
-            told = f"objective <= {primal!r}, no model below {dual!r}"
-            yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
+            try:
+                yield from Problem(number, one, facts, archive, data).check()
+            except StopError as stop:
+                raise StopError(f"problem {number}: {stop.args[0]}", stop.args[1]) from None
 
 
 def main(argv: list[str] | None = None) -> int:

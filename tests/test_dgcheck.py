@@ -921,6 +921,51 @@ def test_a_column_of_several_targets(tmp_path, capsys):
     assert run([data, proof], capsys)[0] == 2
 
 
+def test_hints_help_to_read_and_options_win(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0))
+    X, y = problem["X"], problem["y"]
+    rows = [",".join(map(repr, map(float, (row[0], label, *row[1:])))) for row, label in zip(X, y)]
+    (tmp_path / "a.csv").write_text("\n".join(["u,t,v,w", *rows]))
+    (tmp_path / "a.svm").write_text(libsvm(X, y, base=0))
+    csv, svm = str(tmp_path / "a.csv"), str(tmp_path / "a.svm")
+    for hints, code in (({"target": "t"}, 0), ({"target": 2}, 0), ({}, 1), ({"target": "u"}, 1)):
+        proof = write(tmp_path, problem | {"hints": hints})[1]
+        assert run([csv, proof], capsys)[0] == code
+        assert run([csv, proof, "--target", "t"], capsys)[0] == 0
+        assert run([csv, proof, "--target", "2"], capsys)[0] == 0
+        assert run([csv, proof, "--target", "missing"], capsys)[0] == 2
+        assert run([svm, proof], capsys)[0] == 0  # a column 0 occurs
+    problem["X"] = np.c_[np.zeros(7), X[:, 1:]]  # no column 0 any more
+    claim(problem)
+    (tmp_path / "b.svm").write_text(libsvm(problem["X"], y, base=0))
+    svm = str(tmp_path / "b.svm")
+    for hints, code in (({"zero_based": True}, 0), ({"zero_based": False}, 1), ({}, 1)):
+        proof = write(tmp_path, problem | {"hints": hints})[1]
+        assert run([svm, proof], capsys)[0] == code
+        assert run([svm, proof, "--zero-based"], capsys)[0] == 0
+
+
+def test_each_of_several_problems_is_checked(tmp_path, capsys):
+    problems = [make("huber", np.random.default_rng(0), kind) for kind in ("none", "penalised")]
+    assert (problems[0]["X"] == problems[1]["X"]).all()
+    for false in (None, 0, 1):
+        changed = copy.deepcopy(problems)
+        if false is not None:
+            changed[false]["claims"]["gap"] *= 0.999
+        header = header_of(changed[0])
+        header["problems"].append(header_of(changed[1])["problems"][0])
+        members = members_of(changed[0], header)
+        for name, content in members_of(changed[1]).items():
+            if name != "header.json":
+                members[name.replace("0/", "1/")] = content
+        data, proof = write(tmp_path, problems[0])
+        write_members(proof, members)
+        code, out = run([data, proof, "--quiet"], capsys)
+        assert code == (false is not None)
+        assert out.count("VERIFIED") == {None: 2, 0: 0, 1: 1}[false]
+        assert (f"REFUSED: problem {false}: " in out) == (false is not None)
+
+
 def test_the_copied_file_runs_alone(tmp_path):
     problem = make("logistic", np.random.default_rng(0), "free", weights=True)
     paths = write(tmp_path, problem)
@@ -937,7 +982,9 @@ def test_the_copied_file_runs_alone(tmp_path):
         write(tmp_path, false)
         bad = subprocess.run(command, capture_output=True, env=environment, check=False)
         assert bad.returncode == 1
-        assert f"REFUSED: {sign} s a = ".encode(encoding, "backslashreplace") in bad.stdout
+        assert (
+            f"REFUSED: problem 0: {sign} s a = ".encode(encoding, "backslashreplace") in bad.stdout
+        )
         assert not good.stderr + bad.stderr
         write(tmp_path, problem)
     alone = [sys.executable, "-I", "-S", str(tmp_path / "copy.py"), *paths]
