@@ -50,7 +50,7 @@ def need(condition: Any, reason: str, verdict: str = "REFUSED") -> None:
 
 
 def fields(value: Any, names: str) -> list[Any]:
-    need(set(value) == set(names.split()), f"{value!a:.50} has not exactly {names}", BAD)
+    need(set(value) == set(names.split()), f"the keys are not exactly {names}", BAD)
     return [value[name] for name in names.split()]
 
 
@@ -411,9 +411,9 @@ class Problem:
             a[i * K + y] -= sum(a[i * K : i * K + K])
 
     def describe(self) -> Iterator[str]:
-        words = ", ".join(f"{k} = {float(v)!r}" for k, v in self.loss.given.items())
+        words = "".join(f", {k} = {float(v)!r}" for k, v in self.loss.given.items())
         sizes = f"{self.data.n} samples, {self.data.p} features, {self.K} class(es)"
-        yield f"loss {self.loss.name} {words}; {sizes}; codes of y: {self.codes!a:.200}"
+        yield f"loss {self.loss.name}{words}; {sizes}; codes of y: {self.codes!a:.200}"
         lam, l1, l2, kappa = (repr(float(v)) for v in (self.lam, self.l1, self.l2, self.kappa))
         scaled = f" (scaling {kappa})" if self.penalised else ""
         yield f"lambda = {lam}; penalty l1 = {l1}, l2 = {l2}; intercept: {self.intercept}{scaled}"
@@ -428,7 +428,8 @@ class Problem:
         primal, dual, gap = map(float.fromhex, self.claims[:3])
         short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(gap)))
         more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
-        yield f"VERIFIED gap <= {short:.1e} (objective <= {primal!r}, none below {dual!r}){more}"
+        told = f"objective <= {primal!r}, no model below {dual!r}"
+        yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
     def bound(self) -> None:
         """P(w, b), rounded up, and D(a), rounded down"""
