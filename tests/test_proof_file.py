@@ -5,7 +5,6 @@ import json
 import pickle
 import zipfile
 
-import dgcheck
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from typer.testing import CliRunner
 
+import dgcheck
 import dualgap as dg
 from dualgap.cli import app
 from dualgap.penalties import Box, ElasticNet, Weighted
@@ -66,7 +66,9 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "load"), MODELS, ids=lambda part: repr(part)[:40])
+@pytest.mark.parametrize(
+    ("model", "load"), MODELS, ids=lambda part: getattr(part, "__name__", repr(part)[:40])
+)
 def test_estimators(model, load, tmp_path, capsys):
     X, y = load(return_X_y=True)
     model = clone(model).fit(X, y)
@@ -153,7 +155,7 @@ def test_a_flipped_bit_is_refused_and_named(cancer, tmp_path, capsys):
     for name, word in (("0/a.npy", "a"), ("0/w.npy", "w")):
         rewritten(changed, flipped(parts, name, 5))
         assert judged(data, changed) == 1
-        assert f"REFUSED: problem 1, {word}" in capsys.readouterr().out
+        assert f"REFUSED: problem 0: {word}: SHA-256" in capsys.readouterr().out
     header = json.loads(parts["header.json"])
     statement = header["problems"][0]["statement"]
     statement["lam"] = float(np.nextafter(float.fromhex(statement["lam"]), 1.0)).hex()
@@ -181,7 +183,7 @@ def test_claims_that_say_more_are_refused(cancer, tmp_path, monkeypatch, capsys)
     lies = (
         {"gap": 0.9 * (proof.gap - 1e-12)},
         {"dual": proof.dual + 1e-9},
-        {"primal": proof.primal - 1e-9},
+        {"upper": proof.primal - 1e-9},
     )
     np.savez(tmp_path / "data.npz", X=X, y=y)
     *trained, (fit,) = model._trained
@@ -191,7 +193,9 @@ def test_claims_that_say_more_are_refused(cancer, tmp_path, monkeypatch, capsys)
         )
         written = model.save_proof(tmp_path / "lie.dgp")
         assert judged(tmp_path / "data.npz", written) == 1
-        assert next(iter(lie)) in capsys.readouterr().out.splitlines()[-1]
+        assert (
+            next(iter(lie)).replace("upper", "primal") in capsys.readouterr().out.splitlines()[-1]
+        )
 
 
 # --- the command line -----------------------------------------------------------------------------

@@ -34,7 +34,7 @@ _LARGE = 100_000
 class Certificate:
     """Proof of the quality of a coefficient vector.
 
-    ``primal``         the objective P(w)
+    ``primal``         the objective P(w), as float64 has it
     ``dual``           no coefficients can have a smaller objective than this
     ``gap``            at least P(w) − min P, never negative: the sum of the parts and of rounding
                        errors (up to which it is primal − dual)
@@ -44,6 +44,7 @@ class Certificate:
                        samples empty where nobody has asked for it (``evaluate``)
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
     ``constant``       the value of the constant feature, the last one; 0 when there is none
+    ``upper``          P(w) is at most this, rounding errors included
     """
 
     primal: float
@@ -54,6 +55,7 @@ class Certificate:
     sample_parts: Floats = field(repr=False)
     feature_parts: Floats = field(repr=False)
     constant: float = field(default=0.0, repr=False)
+    upper: float = field(default=np.inf, repr=False)
 
     @property
     def relative_gap(self) -> float:
@@ -245,13 +247,15 @@ def judged(
         cost = Charge(0.0, np.inf, np.inf) if point.cost is None else point.cost
         of_gap = samples.of_gap + features.of_gap + cost.of_gap
         of_dual = samples.of_dual + features.of_dual + cost.of_dual
-        primal = samples.values + features.values + (samples.of_primal + features.of_primal)
+        primal = samples.values + features.values
         gap = samples.gap + features.gap + of_gap
         dual = 0.0 - (samples.conjs + features.conjs + of_dual)
-        if point.error.size:
-            # P ≤ D + gap is often the better bound. All these sums are rounded as well.
-            primal, dual, gap = _above(primal), 0.0 - _above(-dual), _above(gap)
-            primal = min(primal, _above(of_dual - samples.conjs - features.conjs + gap))
+        upper = primal
+        if point.error.size:  # the sums of these lines are rounded as well
+            dual, gap = 0.0 - _above(-dual), _above(gap)
+            # P ≤ D + gap is often the better bound.
+            upper = _above(primal + (samples.of_primal + features.of_primal))
+            upper = min(upper, _above(of_dual - samples.conjs - features.conjs + gap))
     if frame.width > 1:
         feature_parts = feature_parts.reshape(frame.d, -1).sum(axis=1)
     gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
@@ -264,6 +268,7 @@ def judged(
         sample_parts=sample_parts,
         feature_parts=feature_parts,
         constant=frame.constant,
+        upper=np.inf if np.isnan(upper) else upper,
     )
     return certificate, of_gap + of_dual
 

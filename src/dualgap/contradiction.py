@@ -20,7 +20,7 @@ class BrokenLawError(ValueError):
 
 def refuse_contradiction(problem: Any, proof: Any, w: Floats, a: Floats) -> None:
     """Raise an error that names the law, if the lower bound is above the objective."""
-    if not proof.dual > proof.primal:
+    if not proof.dual > proof.upper:
         return
     loss, penalty = type(problem.loss).__name__, type(problem.feature_penalty).__name__
     z, u = problem.decision(w), problem.average(a)

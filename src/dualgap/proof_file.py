@@ -102,7 +102,7 @@ def write_proof(
 def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the header says of a problem, and its arrays."""
     problem, proof = one.problem, one.certificate
-    if not np.isfinite([proof.primal, proof.dual, proof.gap]).all():
+    if not np.isfinite([proof.upper, proof.dual, proof.gap]).all():
         raise ValueError(f"there is no proof to write: {proof}")
     width = problem.width
     a, repairs = exactly_feasible(problem, np.asarray(one.dual, dtype=np.float64).ravel())
@@ -137,7 +137,7 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
             "targets": {"column": one.column, "codes": _codes(one.labels)},
         },
         "claims": {
-            "primal": float(proof.primal).hex(),
+            "primal": float(proof.upper).hex(),
             "dual": float(proof.dual).hex(),
             "gap": float(proof.gap).hex(),
             "intercept_radius": None if reach is None else float(reach).hex(),

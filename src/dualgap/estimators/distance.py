@@ -79,7 +79,8 @@ def in_units(proven: PartProof, unit: float) -> Certificate:
     primal, dual = unit * proof.primal, unit * proven.bound
     return replace(
         proof,
-        primal=primal + _ROUNDING * abs(primal),
+        primal=primal,
+        upper=unit * proof.upper + _ROUNDING * abs(primal),
         dual=dual - _ROUNDING * abs(dual),
         gap=unit * proof.gap + _ROUNDING * (abs(primal) + abs(dual)),
         scale=unit * proof.scale,
