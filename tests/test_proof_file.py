@@ -66,9 +66,11 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("model", "load"), MODELS, ids=lambda part: getattr(part, "__name__", repr(part)[:40])
-)
+def name_of(part):
+    return getattr(part, "__name__", repr(part)[:40])
+
+
+@pytest.mark.parametrize(("model", "load"), MODELS, ids=name_of)
 def test_estimators(model, load, tmp_path, capsys):
     X, y = load(return_X_y=True)
     model = clone(model).fit(X, y)
@@ -128,11 +130,11 @@ def test_what_cannot_be_stated_is_refused(tmp_path):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(10, 2)), rng.normal(size=10)
 
-    class Own(dg.losses.Squared):
+    class Own(dg.penalties.L2):
         pass
 
-    solution = dg.solve(dg.Problem(X, y, Own(), "l2", 0.1))
-    with pytest.raises(ValueError, match="cannot state the loss"):
+    solution = dg.solve(dg.Problem(X, y, "squared", Own(), 0.1))
+    with pytest.raises(ValueError, match="cannot state the penalty"):
         solution.save_proof(tmp_path / "own.dgp")
     with pytest.raises(ValueError, match="folder"):
         dg.solve(dg.Problem(X, y, "squared", "l2", 0.1)).save_proof(tmp_path)
