@@ -236,6 +236,21 @@ def test_a_path_goes_through_moved_columns():
             assert own.relative_gap <= 2e-6
 
 
+def test_a_model_file_keeps_the_shift(tmp_path):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(40, 2)) + 1e6
+    y = np.where(X[:, 0] > 1e6, 1, -1)
+    problem = dg.Problem(X, y, "logistic", L2(), 0.1, intercept=True)
+    solution = dg.solve(problem, tol=1e-8)
+    models = [
+        dg.load_model(dg.save_model(tmp_path / name, problem, solution))
+        for name in ("model.json", "model.npz")
+    ]
+    for model in models:
+        assert model.is_proven(X).mean() > 0.9
+        np.testing.assert_array_equal(model.decision_radius(X), models[0].decision_radius(X))
+
+
 # --- contradictions -------------------------------------------------------------------------------
 
 

@@ -106,7 +106,8 @@ class Feasible(NamedTuple):
 def feasible(problem: Any, pair: Any, sums: Sums) -> Feasible:
     """A pair with a finite D(a), from one with any dual point that the loss allows."""
     if len(problem.free_places):
-        pair = pair._replace(a=balance(problem, pair), u_anew=False)
+        a = balance(problem, pair)
+        pair = pair if a is pair.a else pair._replace(a=a, u_anew=False)
     if sums is GIVEN:
         return _as_given(problem, pair)
     whole, error = sums.measured(problem, pair)
@@ -167,7 +168,7 @@ def _as_given(problem: Any, pair: Any) -> Feasible:
     """On the way, where nothing is proven: what a balance misses costs about that much."""
     free, slack = problem.free_places, 0.0
     if len(free):
-        u = problem.average(pair.a)
+        u = pair.u.copy() if pair.u_anew else problem.average(pair.a)
         pair = pair._replace(u=u)
         if (np.abs(u[free]) > error_of_u(problem, pair.a)[free]).any():
             pair = _nothing(problem, pair)
