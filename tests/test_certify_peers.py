@@ -745,9 +745,12 @@ def test_sparse_data_and_data_of_the_model():
 
 
 def test_columns_that_depend_on_each_other():
-    """Nothing bounds their coefficients without a penalty, and a warning says what that costs."""
+    """Exactly: nothing bounds their coefficients, and the proof does without. Nearly: a warning."""
     api = library("statsmodels.api")
     results = quietly(api.OLS(REAL, np.c_[X, X[:, 0]]).fit)
+    assert dg.certify(results).relative_gap < 1e-10
+    nearly = X[:, 0] + 1e-12 * X[:, 1]
+    results = quietly(api.OLS(REAL, np.c_[X, nearly]).fit)
     with pytest.warns(ConvergenceWarning, match="the optimum was found up to"):
         proof = dg.certify(results)
     assert proof.gap >= proof.primal - results.ssr >= -1e-9
