@@ -71,9 +71,9 @@ def _suspects(X: Any) -> Any:
         first = first.toarray()
         if X.nnz < X.shape[0] or (X.data == X.data[0]).all():  # no full column, or a set
             return np.empty(0, dtype=np.int64)
-    spread = first.max(axis=0) - first.min(axis=0)
     with np.errstate(invalid="ignore"):
-        return np.flatnonzero(spread <= _NEAR * 1.1 * np.abs(first).min(axis=0))
+        spread, least = first.max(axis=0) - first.min(axis=0), np.abs(first).min(axis=0)
+        return np.flatnonzero((least > 0.0) & (spread <= _NEAR * 1.1 * least))
 
 
 def _subtracted(X: Any, shift: Shift) -> Any:
