@@ -51,13 +51,13 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
     if storage.is_on_disk(X) or storage.is_mapped(X.data if storage.is_sparse(X) else X):
         return X, None
     places = _suspects(X)
-    if not len(places):
-        return X, None
+    if not len(places) or (storage.is_sparse(X) and (X.data == X.data[0]).all()):
+        return X, None  # also for sets, whose storage knows that all entries are alike
     own = X[:, places]
     own = own.toarray() if storage.is_sparse(X) else own
     low, high = own.min(axis=0), own.max(axis=0)
     middle = (0.5 * low.astype(np.float64) + 0.5 * high).astype(X.dtype)
-    far = (low != 0.0) & (high - low <= _NEAR * np.abs(middle))
+    far = np.isfinite(middle) & (low != 0.0) & (high - low <= _NEAR * np.abs(middle))
     if not far.any():
         return X, None
     shift = Shift(places[far], middle[far].astype(np.float64))
@@ -67,10 +67,7 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
 def _suspects(X: Any) -> Any:
     """Columns whose first entries are far from 0, compared with how much they differ."""
     first = X[:_FIRST]
-    if storage.is_sparse(X):
-        first = first.toarray()
-        if X.nnz < X.shape[0] or (X.data == X.data[0]).all():  # no full column, or a set
-            return np.empty(0, dtype=np.int64)
+    first = first.toarray() if storage.is_sparse(X) else first
     with np.errstate(invalid="ignore"):
         spread, least = first.max(axis=0) - first.min(axis=0), np.abs(first).min(axis=0)
         return np.flatnonzero((least > 0.0) & (spread <= _NEAR * 1.1 * least))
