@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._compile import ordered_kernel
-from dualgap._rules import conj
+from dualgap._compile import helper, kernel, ordered_kernel
+from dualgap._rules import conj, project
 from dualgap._scalar import EPS
 from dualgap._validate import Floats
 from dualgap.linalg import storage
@@ -97,19 +96,13 @@ def ballast(problem: Any, a: Floats) -> Ballast:
 def candidates(problem: Any, a: Floats) -> Ballast:
     """The best of each kind, of which ``chosen`` takes some: partitions send theirs to a driver."""
     free = problem.unpenalised
-    X = free.X * free.divisor
-    room = _room(problem, a)
-    found: list[tuple[int, int]] = []
-    for k, samples in _kinds(problem):
-        own = room[samples, k]
-        rows = (problem.c[samples] * own)[:, None] * X[samples]
-        found += [(int(np.arange(problem.n)[samples][i]), k) for i in _pivots(rows)]
+    found, room = _found(problem, a, free.X)
     samples = np.array([i for i, _ in found], dtype=np.int64)
     classes = np.array([k for _, k in found], dtype=np.int64)
     return Ballast(
         samples,
         classes,
-        room[samples, classes],
+        room,
         problem.c[samples],
         np.asarray(problem.y[samples], dtype=np.float64),
         a.reshape(problem.n, problem.width)[samples],
@@ -137,6 +130,20 @@ def chosen(found: Ballast) -> Ballast:
 
 def _taken(found: Ballast, places: Any) -> Ballast:
     return Ballast._make([*(column[places] for column in found[:-1]), found.free])
+
+
+def _found(problem: Any, a: Floats, X: Floats) -> tuple[list[tuple[int, int]], Floats]:
+    """The best samples of each kind with the class that moves, and how far each can."""
+    if problem.width == 1 and X.shape[1] == 1:
+        best, far = _roomiest(problem.loss, problem.y, problem.c, a, X[:, 0])
+        return ([(int(best), 0)], np.array([far])) if best >= 0 else ([], np.empty(0))
+    room = _room(problem, a)
+    found: list[tuple[int, int]] = []
+    for k, samples in _kinds(problem):
+        own = room[samples, k]
+        rows = (problem.c[samples] * own)[:, None] * X[samples]
+        found += [(int(np.arange(problem.n)[samples][i]), k) for i in _pivots(rows)]
+    return found, np.array([room[i, k] for i, k in found])
 
 
 def _kinds(problem: Any) -> Iterator[tuple[int, Any]]:
@@ -176,11 +183,32 @@ def _room(problem: Any, a: Floats) -> Floats:
         shares[rows, problem.y.astype(int)] = 0.0
         left = np.maximum(1.0 - shares.sum(axis=1), 0.0)
         return np.asarray(_USED * np.minimum(shares, left[:, None]))
-    low, high = np.empty((2, problem.n))
-    terms.projections(problem.loss, problem.y, np.full(problem.n, -_FAR), low)
-    terms.projections(problem.loss, problem.y, np.full(problem.n, _FAR), high)
-    room = np.minimum(np.minimum(a - low, high - a), 1.0 + np.abs(a))
-    return np.asarray(_USED * np.maximum(room, 0.0))[:, None]
+    out = np.empty((problem.n, 1))
+    _rooms(problem.loss, problem.y, a, out[:, 0])
+    return out
+
+
+@helper
+def _room_of(loss: Any, a: float, y: float) -> float:
+    room = min(a - project(loss, -_FAR, y), project(loss, _FAR, y) - a, 1.0 + abs(a))
+    return _USED * max(room, 0.0)
+
+
+@kernel
+def _rooms(loss: Any, y: Any, a: Any, out: Any) -> None:
+    for i in range(len(y)):
+        out[i] = _room_of(loss, a[i], y[i])
+
+
+@kernel
+def _roomiest(loss: Any, y: Any, c: Any, a: Any, x: Any) -> tuple[int, float]:
+    """The first sample with most room, in units of its constraint; −1 if none has any."""
+    best, most, room = -1, 0.0, 0.0
+    for i in range(len(y)):
+        far = _room_of(loss, a[i], y[i])
+        if c[i] * far * abs(x[i]) > most:
+            best, most, room = i, c[i] * far * abs(x[i]), far
+    return best, room
 
 
 def _rows(problem: Any, samples: Any) -> Floats:

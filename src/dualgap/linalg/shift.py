@@ -18,7 +18,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.exact import multiply, total_of
 
 _NEAR = 0.125  # the spread of a column that is moved, relative to its distance from 0
-_FIRST = 16  # rows that tell most columns from such ones
+_SOME = 64  # rows that tell most columns from such ones
 
 
 class Shift(NamedTuple):
@@ -65,11 +65,13 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
 
 
 def _suspects(X: Any) -> Any:
-    """Columns whose first entries are far from 0, compared with how much they differ."""
-    first = X[:_FIRST]
-    first = first.toarray() if storage.is_sparse(X) else first
+    """Columns whose entries in some rows are far from 0, compared with how much they differ."""
+    by_columns = storage.is_sparse(X) and X.format == "csc"  # where far rows are dear
+    last = min(_SOME, X.shape[0]) if by_columns else X.shape[0]
+    some = X[np.unique(np.linspace(0, last - 1, _SOME).astype(np.int64))]
+    some = some.toarray() if storage.is_sparse(X) else some
     with np.errstate(invalid="ignore"):
-        spread, least = first.max(axis=0) - first.min(axis=0), np.abs(first).min(axis=0)
+        spread, least = some.max(axis=0) - some.min(axis=0), np.abs(some).min(axis=0)
         return np.flatnonzero((least > 0.0) & (spread <= _NEAR * 1.1 * least))
 
 
