@@ -877,7 +877,7 @@ def test_formats_agree(name, tmp_path, capsys):
     for data, *options in spread(tmp_path, problem["X"], problem["y"]):
         code, out = run([data, proof, *options], capsys)
         assert code == 0, (data, out)
-        code, out = run([data, false, *options, "--quiet"], capsys)
+        code, out = run([data, false, *options], capsys)
         assert code == 1, (data, out)
         assert out.startswith("REFUSED: X: SHA-256")
 
@@ -960,7 +960,7 @@ def test_each_of_several_problems_is_checked(tmp_path, capsys):
                 members[name.replace("0/", "1/")] = content
         data, proof = write(tmp_path, problems[0])
         write_members(proof, members)
-        code, out = run([data, proof, "--quiet"], capsys)
+        code, out = run([data, proof], capsys)
         assert code == (false is not None)
         assert out.count("VERIFIED") == {None: 2, 0: 0, 1: 1}[false]
         assert (f"REFUSED: problem {false}: " in out) == (false is not None)
