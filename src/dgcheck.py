@@ -1,5 +1,4 @@
 """dgcheck DATA PROOF: checks a proof file of dualgap in exact arithmetic (docs/proof-format.md).
-
 It shares no code with dualgap and needs the standard library only, so that this file can be copied and run alone.
 Every float is a rational number: sums over the data are sums of integers; exp and log are enclosed.
 Exit code 0: verified; 1: refused, since something does not hold; 2: unreadable.
@@ -13,10 +12,9 @@ from operator import ge, gt, lt, mul
 INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("softmax", "multiclass-hinge")
-LOSSES = {  # and their parameters
-    "hinge": "", "smoothed-hinge": "gamma", "squared-hinge": "gamma", "logistic": "", "squared": "gamma",
-    "huber": "delta", "epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma",
-    "quantile": "q", "poisson": "", "softmax": "", "multiclass-hinge": "gamma"}
+LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}  # parameters
+LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")
+LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
 
@@ -41,22 +39,15 @@ def real(text):
     need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
     return Fraction(value)
 
-def digest(*parts):
-    return hashlib.sha256(b"".join(parts)).hexdigest()
-
-def little(code, *values):
-    return struct.pack(f"<{len(values)}{code}", *values)
+def digest(tag, *parts):
+    """SHA-256 of a tag and of little-endian numbers"""
+    return hashlib.sha256(tag + b"".join(struct.pack(f"<{len(v)}{code}", *v) for code, v in parts)).hexdigest()
 
 def integers(values):
     """Integers, and the denominator that makes them the values"""
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
     return [n * (common // q) for n, q in ratios], common
-
-def inner(s, values):
-    """Σ s v"""
-    (left, unit), (right, other) = integers(s), integers(values)
-    return Fraction(sum(map(mul, left, right)), unit * other)
 
 def dec(q):
     return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
@@ -86,9 +77,7 @@ def most(u, l1, l2, low, high):
 
 class Loss:
     """φ and φ*, for z and a with an entry for each class; those of signs depend on yz and ya alone.
-
-    All without exp and classes have φ*(−a) = ε|a| + γa²/2 − ya for low <= a <= high, and φ is the conjugate of that.
-    """
+    All without exp and classes have φ*(−a) = ε|a| + γa²/2 − ya for low <= a <= high; φ is the conjugate of that."""
     def __init__(self, stated):
         self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
@@ -167,12 +156,10 @@ class Archive(zipfile.ZipFile):
             flat = array("d", chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
         return dtype, shape, content, flat
 
-# Readers yield labels, weights (if there are any), columns and values of each sample.
-
 def npz_rows(archive, n, p):
+    """Labels, weights (if there are any), columns and values of each sample"""
     (_, shape, _, y), names = archive.load("y.npy"), archive.namelist()
-    k = math.prod(shape[1:])
-    s = archive.load("sample_weight.npy", (n,))[3] if "sample_weight.npy" in names else []
+    s, k = archive.load("sample_weight.npy", (n,))[3] if "sample_weight.npy" in names else [], math.prod(shape[1:])
     need(len(y) == n * k, f"the data have not {n} samples, as the proof has")
     if "X.npy" in names:
         flat = archive.load("X.npy", (n, p))[3]
@@ -185,12 +172,13 @@ def npz_rows(archive, n, p):
     yield from ((y[i * k : i * k + k], s[i : i + 1], *row) for i, row in enumerate(rows))
 
 def text_rows(lines, name, target, features, base):
+    """The same; names of columns, and their numbers from 1, are texts"""
     first = next(lines, "")
-    lines, plain = chain([first], lines), ":" in first or not re.search("[,;\t]", first)
-    if plain and ".csv" not in name.lower():  # LIBSVM
+    lines = chain([first], lines)
+    if ".csv" not in name.lower() and (":" in first or not re.search("[,;\t]", first)):  # LIBSVM
         for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
-            label, *rest = line.split(None, 1)
-            parts = re.sub(r"(^|\s)qid:\S*", "", rest[0]).replace(":", " : ").split() if rest else []
+            label, *rest = (re.sub(r"\sqid:\S*", "", line) if "qid:" in line else line).split(None, 1)
+            parts = rest[0].replace(":", " : ").split() if rest else []
             need(parts[1::3] == [":"] * len(parts[::3]), f"{line!a:.70}: not pairs column:value", BAD)
             yield [label], [], [int(j) - base for j in parts[::3]], list(map(float, parts[2::3]))
         return
@@ -209,61 +197,50 @@ def text_rows(lines, name, target, features, base):
         yield [row[at]], [], range(len(chosen)), [float(row[j]) for j in chosen]
 
 class Data:
-    """X as rows of nonzeros, and y; products with X are exact."""
+    """X as rows of nonzeros, y and their digests; products with X are exact."""
     def __init__(self, path, n, p, target, features, base):
-        self.n, self.p, self.y, self.weights, least = n, p, [], [], 0
-        self.starts, self.columns, self.values = array("q", [0]), array("q"), array("d")
+        self.n, self.p, self.y, self.weights, rows, least = n, p, [], [], [], 0
         with open(path, "rb") as file:
             magic = file.read(2)
         packer = importlib.import_module({b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}.get(magic, "builtins"))
         with Archive(path) if magic == b"PK" else packer.open(path, "rt", encoding="utf-8-sig", newline="") as file:
             texts = magic != b"PK" and text_rows(file, os.path.basename(path), target, features, base)
             for labels, weights, columns, values in texts or npz_rows(file, n, p):
-                good = len(columns) == len(values) and all(map(lt, columns, columns[1:]))
-                need(good, f"sample {len(self.starts) - 1}: columns are not ascending", BAD)
-                need(len(self.starts) <= n, f"the data have more than {n} samples")
                 least = min(least, *columns[:1], 0)
-                if not all(values):
-                    columns, values = compress(columns, values), filter(None, values)
-                self.columns.extend(columns)
-                self.values.extend(values)
-                self.starts.append(len(self.values))
-                self.y.extend(labels)
-                self.weights.extend(weights)
+                good = least >= -1 and len(columns) == len(values) and all(map(lt, columns, columns[1:]))
+                need(good, f"sample {len(rows)}: columns are not ascending", BAD)
+                need(len(rows) < n, f"the data have more than {n} samples")
+                rows.append((array("q", compress(columns, values)), array("d", filter(None, values))))
+                self.y += labels
+                self.weights += weights
         if least == -1:  # a column 0 in LIBSVM
-            self.columns = array("q", [j + 1 for j in self.columns])
+            rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]
         if texts and all(map(is_number, self.y)):
             self.y = list(map(float, self.y))
-        self.text, self.y_columns, (self.x, self.unit) = isinstance(self.y[0], str), len(labels), integers(self.values)
-        need(least >= -1, "a column is below 0", BAD)
-        need(len(self.starts) == n + 1, f"the data have not {n} samples, as the proof has")
-        need(max(self.columns, default=-1) < p, f"the data have more than {p} features")
-
-    def digests(self):
-        """of X and of y"""
-        x = digest(b"dualgap-matrix-1\n", little("q", self.n, self.p, *self.starts, *self.columns), little("d", *self.values))
-        if self.text:
-            texts = (little("q", len(t.encode())) + t.encode() for t in self.y)
-            return x, digest(b"dualgap-text-1\n", little("q", self.n), *texts)
-        numbers = little("d", *(v + 0.0 for v in self.y))
-        return x, digest(b"dualgap-numbers-1\n", little("q", self.n, self.y_columns), numbers)
-
-    def rows(self, power):
-        x = self.x if power == 1 else [v * v for v in self.x]
-        return ((self.columns[i:j], x[i:j]) for i, j in pairwise(self.starts))
+        self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
+        columns, values = (array(code, chain(*(row[k] for row in rows))) for k, code in enumerate("qd"))
+        x, self.unit = integers(values)
+        starts = list(accumulate((len(js) for js, _ in rows), initial=0))
+        self.rows = [(js, x[i:j]) for (js, _), i, j in zip(rows, starts, starts[1:])]
+        need(len(rows) == n, f"the data have not {n} samples, as the proof has")
+        need(max(columns, default=-1) < p, f"the data have more than {p} features")
+        parts = [("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y])] if not self.text else [("q", [n])]
+        parts += [part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode()))] if self.text else []
+        self.digests = (digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values)),
+                        digest(b"dualgap-text-1\n" if self.text else b"dualgap-numbers-1\n", *parts))
 
     def times(self, w, power=1):
         """Σ_j x_ij w_j for each sample, or with the squares of x"""
         v, unit = integers(w)
-        unit *= self.unit**power
-        return [Fraction(sum(map(mul, x, map(v.__getitem__, js))), unit) for js, x in self.rows(power)]
+        rows = self.rows if power == 1 else ((js, map(mul, x, x)) for js, x in self.rows)
+        return [Fraction(sum(map(mul, x, map(v.__getitem__, js))), unit * self.unit**power) for js, x in rows]
 
     def transposed(self, c, power=1):
         """Σ_i c_i x_ij for each feature, or with the squares of x"""
         (v, unit), u = integers(c), [0] * self.p
-        for factor, (js, x) in zip(v, self.rows(power)):
+        for factor, (js, x) in zip(v, self.rows):
             for j, x_ij in zip(js, x) if factor else ():
-                u[j] += factor * x_ij
+                u[j] += factor * x_ij**power
         return [Fraction(whole, unit * self.unit**power) for whole in u]
 
     def distances(self, m, factors):
@@ -276,36 +253,32 @@ def check_problem(number, stated, facts, archive, data):
     # 1. Seal, members, shapes, digests
     seal, statement, claims, repairs, told = fields(stated, "seal statement claims repairs arrays")
     sealed = {k: v for k, v in stated.items() if k != "seal"} | {"data": facts}
-    text = json.dumps(sealed, sort_keys=True, separators=(",", ":"))
-    need(digest(text.encode()) == seal, "the seal does not match: statement, claims or repairs were changed")
+    good = digest(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()) == seal
+    need(good, "the seal does not match: statement, claims or repairs were changed")
     names = "loss penalty lam intercept scaling classes targets"
     loss, penalty, lam, intercept, kappa, K, targets = fields(statement, names)
     primal, dual, claimed, radius = fields(claims, "primal dual gap intercept_radius")
     need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
     need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
-    wide, arrays = (K,) if K > 1 else (), {}
-    shapes = {"w": (p, *wide), "b": (K,), "a": (n, *wide), "zeros": (p, *wide), "weights": (n,), "labels": (n,)}
-    shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
-    need({"w", "b", "a"} <= set(told) <= set(shapes), "w, b or a is missing, or an array is unknown", BAD)
-    for name, shape in shapes.items():
-        if name in told:
-            dtype, _, content, values = archive.load(f"{number}/{name}.npy", shape)
-            need(dtype == ("|i1" if name in ("zeros", "labels") else "<f8"), f"{name}: dtype {dtype}", BAD)
-            need(digest(content) == told[name], f"{name}: SHA-256 differs from the header's")
-            most_allowed = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
-            need(all(abs(v) <= most_allowed for v in values), f"{name} has entries that are not finite")
-            arrays[name] = values.tolist()
-        else:
-            default = {"weights": 1.0, "penalty_weights": 1.0, "low": -INF, "high": INF}.get(name, 0)
-            arrays[name] = [default] * math.prod(shape)
-    # 2. Parameters, weights, targets, a
+    arrays = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
+    arrays |= {"labels": [0] * n, "centre": [0.0] * p, "zeros": []}
+    shapes = {name: (n if name == "labels" else len(v),) for name, v in arrays.items()}
+    shapes |= {"w": (p, K)[: 1 + (K > 1)], "b": (K,), "a": (n, K)[: 1 + (K > 1)], "zeros": (p, K)[: 1 + (K > 1)]}
+    for name, sha in told.items():
+        dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
+        need(dtype == ("|i1" if name in ("zeros", "labels") else "<f8"), f"{name}: dtype {dtype}", BAD)
+        need(digest(content) == sha, f"{name}: SHA-256 differs from the header's")
+        most_allowed = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
+        need(all(abs(v) <= most_allowed for v in values), f"{name} has entries that are not finite")
+        arrays[name] = values.tolist()
+    # 2. Parameters, weights, targets, repairs of a
     lam, kappa, l1, l2 = map(real, (lam, kappa, *fields(penalty, "l1 l2")))
     need(min(lam, kappa) > 0 <= min(l1, l2), "lam and scaling must be above 0, l1 and l2 not below")
-    omegas, lows, highs = (arrays[name] for name in ("penalty_weights", "low", "high"))
+    omegas, lows, highs, zeros, labels = (arrays[k] for k in ("penalty_weights", "low", "high", "zeros", "labels"))
     s = list(map(Fraction, arrays["weights"]))
     S = sum(s)
-    need(min(s) >= 0 and S and min(omegas, default=0) >= 0, "weights or penalty_weights are negative, or weights all 0")
+    need(min(s) >= 0 < S and min(omegas, default=0) >= 0, "weights or penalty_weights are negative, or weights all 0")
     ours = arrays["weights"] if "weights" in told else data.weights[:1] * n
     need(data.weights in ([], ours), "weights: they are not the sample_weight of the data")
     column, codes = fields(targets, "column codes")
@@ -314,22 +287,20 @@ def check_problem(number, stated, facts, archive, data):
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}
         need(len(table) == len(codes) and set(y) <= set(table), "not one code for each label")
-        safe = re.compile(r"[\w .+-]+").fullmatch
-        words = ((k if safe(k) else ascii(k)) if data.text else f"{k:.17g}" for k in table)
-        words = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values()))
-        y = [table[v] for v in y]
+        words = (f"{k:.17g}" if not data.text else k if re.fullmatch(r"[\w .+-]+", k) else ascii(k) for k in table)
+        words, y = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values())), [table[v] for v in y]
     need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
-    allowed = {-1, 1} if loss.name in SIGNS else range(K) if loss.name in CLASSES else set(y)
-    need(set(y) <= set(allowed) and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
+    allowed = {-1, 1} if loss.name in SIGNS else set(range(K)) if loss.name in CLASSES else set(y)
+    need(set(y) <= allowed and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
     exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
     y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
     need(len({index for index, *_ in repairs}) == len(repairs), "an entry is repaired twice", BAD)
     for index, above, below in repairs:
         top, bottom = int(above, 16), int(below, 16)
         good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and type(index) is int and 0 <= index < len(a)
-        need(good, "a repair is malformed", BAD)
-        a[index], common = Fraction(top, bottom), math.lcm(common, bottom)
-        need(common.bit_length() < 1 << 17, "repairs have too large a denominator", BAD)
+        common = math.lcm(common, bottom)
+        need(good and common.bit_length() < 1 << 17, "a repair is malformed, or all denominators are too large", BAD)
+        a[index] = Fraction(top, bottom)
     for i, k in enumerate(y if K > 1 else ()):
         a[i * K + k] -= sum(a[i * K : i * K + K])
     given = "".join(f", {k} = {float(v)!r}" for k, v in loss.given.items())
@@ -341,31 +312,29 @@ def check_problem(number, stated, facts, archive, data):
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
     for k in range(K):
-        b, w, a_k = Fraction(arrays["b"][k]), arrays["w"][k::K], a[k::K]
+        b, w, c = Fraction(arrays["b"][k]), arrays["w"][k::K], list(map(mul, s, a[k::K]))
         need(b == 0 or intercept != "none", "b is not 0, but there is no intercept")
-        total = inner(s, a_k)
-        need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
+        need(not free or not sum(c), f"Σ s a = {dec(sum(c)):.20g}, not 0 (free intercept)")
         zs.append([v + b for v in data.times(w)])
-        us.append([v / (lam * S) for v in data.transposed(map(mul, s, a_k))])
+        us.append([v / (lam * S) for v in data.transposed(c)])
         parts = list(zip(w, us[k], omegas, lows, highs))
-        parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
+        parts += [(b / kappa, sum(c) * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
         for j, (v, u, omega, low, high) in enumerate(parts):
             need(low <= v <= high and (omega < INF or v == 0), f"P is infinite: coefficient {j} is out of bounds")
             if omega < INF and (v or u or not low <= 0 <= high):
-                v, omega = Fraction(v), Fraction(omega)
-                worst = most(u, omega * l1, omega * l2, low, high)
+                v_l1, v_l2, size = Fraction(omega) * l1, Fraction(omega) * l2, abs(Fraction(v))
+                worst = most(u, v_l1, v_l2, low, high)
                 need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
-                P, D = P + lam * omega * (l1 * abs(v) + l2 * v * v / 2), D - lam * worst
-    worst = (loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") if s[i] else ZERO for i in range(n))
-    D -= inner(s, worst) / S
-    P += inner(s, (loss.value(z, y[i])[1] if s[i] else ZERO for i, z in enumerate(zip(*zs)))) / S
+                P, D = P + lam * (v_l1 * size + v_l2 * size * size / 2), D - lam * worst
+    used = [i for i in range(n) if s[i]]
+    D -= sum(s[i] * loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") for i in used) / S
+    P += sum(s[i] * loss.value([z[i] for z in zs], y[i])[1] for i in used) / S
     gap = P - D
     for left, right, words in ((P, real(primal), "P(w, b) <= claimed primal"), (real(dual), D, "claimed dual <= D(a)"),
                                (gap, real(claimed), "P(w, b) - D(a) <= claimed gap")):
         by = f"{dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}"
         need(left <= right, f"{words} does not hold: {by}")
     # 7. Zeros: wherever u may be at an optimum, g* has the slope 0 alone
-    zeros, labels = arrays["zeros"], arrays["labels"]
     need(set(zeros) <= {0, 1} and set(labels) <= {-1, 0, 1}, "zeros: not 0 and 1, or labels: not -1, 0 and 1")
     if any(zeros):
         need(loss.modulus, "zeros: the conjugate is not strongly convex")
@@ -390,9 +359,9 @@ def check_problem(number, stated, facts, archive, data):
         centre, far = list(map(Fraction, arrays["centre"])), [Fraction(v == 0) for v in moduli]
         far, near = (data.distances(centre, factors) for factors in (far, inverse))  # r_i is infinite unless far is 0
         more = 0 if not penalised else kappa**2 / l2 if l2 else INF
-        r = [INF if wild or more == INF else math.isqrt(math.floor(2 * gap / lam * (v + more) * 4**BITS)) + 1
+        scale = 2 * gap / lam * 4**BITS
+        r = [INF if wild or more == INF else Fraction(math.isqrt(math.floor(scale * (v + more))) + 1, 1 << BITS)
              for v, wild in zip(near, far)]
-        r = [v if v == INF else Fraction(v, 1 << BITS) for v in r]
         for sign in (1, -1) if free else ():
             total = ZERO
             for i in (i for i in range(n) if s[i] and r[i] < t):
@@ -423,7 +392,7 @@ def check(data, proof, target, zero_based):
         need(type(n) is int and type(p) is int and n > 0 <= p and problems, "no problem", BAD)
         target, features = target or str(hints.get("target") or ""), list(map(str, hints.get("features") or ()))
         data = Data(data, n, p, target, features, not (zero_based or hints.get("zero_based") is True))
-        for name, found, told in zip("Xy", data.digests(), digests):
+        for name, found, told in zip("Xy", data.digests, digests):
             need(found == told, f"{name}: SHA-256 of the data differs from the header's")
         for number, stated in enumerate(problems):
             try:
