@@ -22,8 +22,7 @@ class StopError(Exception):
     """Ends the check: a reason and a verdict."""
 
 def need(condition, reason, verdict="REFUSED"):
-    if not condition:
-        raise StopError(reason, verdict)
+    if not condition: raise StopError(reason, verdict)
 
 def fields(value, names):
     need(set(value) == set(names.split()), f"the keys are not exactly {names}", BAD)
@@ -85,15 +84,14 @@ class Loss:
         need(good, "the loss needs gamma > 0, delta > 0, epsilon >= 0, 0 <= q <= 1")
         self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
         self.modulus = {"logistic": 4, "softmax": 2}.get(self.name, self.gamma)  # of strong convexity of φ*
-        wide = self.name == "poisson" or self.name.startswith("squared")
-        self.high = given.get("q", given.get("delta", INF if wide else ONE))
+        wide = INF if self.name == "poisson" or "squared" in self.name else ONE
+        self.high = given.get("q", given.get("delta", wide))
         self.low = 0 if self.name in (*SIGNS, "poisson") else self.high - 1 if "q" in given else -self.high
 
     def value(self, zs, y):
         """Two numbers around φ(z; y)"""
         z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
-        if self.name == "poisson":
-            return tuple(v - y * z for v in exp(z))
+        if self.name == "poisson": return tuple(v - y * z for v in exp(z))
         if self.name in ("softmax", "logistic"):  # log Σ exp(z_k) − z_y; the classes of logistic have z and 0
             *others, top = sorted(zs if self.name == "softmax" else (z, ZERO))
             low, high = (sum(ends, ZERO) for ends in zip(*(exp(v - top) for v in others)))
@@ -144,13 +142,12 @@ class Archive(zipfile.ZipFile):
             need(wanted in (None, shape), f"{name}: its shape is not {wanted}", BAD)
             need(dtype[1:] in TYPES or dtype[1] in "SU", f"{name}: dtype {dtype!a:.50}", BAD)
             width, count = int(dtype[2:]) * (4 if dtype[1] == "U" else 1), math.prod(shape)
-            good = self.getinfo(name).file_size == 10 + length + count * width
-            need(good, f"{name}: its size is not that of its shape", BAD)
+            need(self.getinfo(name).file_size == 10 + length + count * width, f"{name}: its size is wrong", BAD)
             content = file.read(count * width)
         if dtype[1] in "SU":
             code = "utf-8" if dtype[1] == "S" else "utf-32-le" if dtype[0] == "<" else "utf-32-be"
-            parts = (content[i : i + width] for i in range(0, len(content), width))
-            return dtype, shape, content, [part.decode(code).rstrip("\0") for part in parts]
+            texts = [str(content[i : i + width], code).rstrip("\0") for i in range(0, len(content), width)]
+            return dtype, shape, content, texts
         flat = array("d", struct.unpack(f"{dtype[0].replace('|', '=')}{count}{TYPES[dtype[1:]]}", content))
         if fortran and len(shape) > 1:
             flat = array("d", chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
@@ -187,8 +184,7 @@ def text_rows(lines, name, target, features, base):
     numbers = [str(j) for j in range(1, len(head) + 1)]
     called = (target or numbers[-1], *features)
     # Without a header, columns are called by their numbers, and those of X have numbers in the first line.
-    bare = set(called) <= set(numbers)
-    bare = bare and all(is_number(head[int(k) - 1]) for k in features or numbers if k != called[0])
+    bare = set(called) <= set(numbers) and all(is_number(head[int(k) - 1]) for k in features or numbers if k != called[0])
     need(set(called) <= {*head, *numbers}, f"no such column: one of {called!a:.90}; see --target", BAD)
     at, *chosen = ((numbers if bare or name not in head else head).index(name) for name in called)
     chosen = chosen or [j for j in range(len(head)) if j != at]
@@ -200,8 +196,7 @@ class Data:
     """X as rows of nonzeros, y and their digests; products with X are exact."""
     def __init__(self, path, n, p, target, features, base):
         self.n, self.p, self.y, self.weights, rows, least = n, p, [], [], [], 0
-        with open(path, "rb") as file:
-            magic = file.read(2)
+        with open(path, "rb") as file: magic = file.read(2)
         packer = importlib.import_module({b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}.get(magic, "builtins"))
         with Archive(path) if magic == b"PK" else packer.open(path, "rt", encoding="utf-8-sig", newline="") as file:
             texts = magic != b"PK" and text_rows(file, os.path.basename(path), target, features, base)
@@ -209,21 +204,22 @@ class Data:
                 least = min(least, *columns[:1], 0)
                 good = least >= -1 and len(columns) == len(values) and all(map(lt, columns, columns[1:]))
                 need(good, f"sample {len(rows)}: columns are not ascending", BAD)
-                need(len(rows) < n, f"the data have more than {n} samples")
                 rows.append((array("q", compress(columns, values)), array("d", filter(None, values))))
                 self.y += labels
                 self.weights += weights
         if least == -1:  # a column 0 in LIBSVM
             rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]
-        if texts and all(map(is_number, self.y)):
-            self.y = list(map(float, self.y))
+        if texts and all(map(is_number, self.y)): self.y = list(map(float, self.y))
         self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
         columns, values = (array(code, chain(*(row[k] for row in rows))) for k, code in enumerate("qd"))
-        x, self.unit = integers(values)
+        small, large = (end(map(abs, values), default=1.0) for end in (min, max))
+        self.unit, x = 1 << max(0, 53 - math.frexp(small)[1]), []  # all are multiples of the last bit of the smallest
+        if 1e-99 < small <= large < 1e99: x = list(map(int, map(float(self.unit).__mul__, values)))  # exact, and fast
+        else: x, self.unit = integers(values)
         starts = list(accumulate((len(js) for js, _ in rows), initial=0))
         self.rows = [(js, x[i:j]) for (js, _), i, j in zip(rows, starts, starts[1:])]
-        need(len(rows) == n, f"the data have not {n} samples, as the proof has")
-        need(max(columns, default=-1) < p, f"the data have more than {p} features")
+        good = len(rows) == n and max(columns, default=-1) < p
+        need(good, f"the data have not {n} samples with at most {p} features, as the proof has")
         parts = [("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y])] if not self.text else [("q", [n])]
         parts += [part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode()))] if self.text else []
         self.digests = (digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values)),
@@ -239,8 +235,8 @@ class Data:
         """Σ_i c_i x_ij for each feature, or with the squares of x"""
         (v, unit), u = integers(c), [0] * self.p
         for factor, (js, x) in zip(v, self.rows):
-            for j, x_ij in zip(js, x) if factor else ():
-                u[j] += factor * x_ij**power
+            for j, x_ij in zip(js, x if power == 1 else map(mul, x, x)) if factor else ():
+                u[j] += factor * x_ij
         return [Fraction(whole, unit * self.unit**power) for whole in u]
 
     def distances(self, m, factors):
@@ -276,8 +272,7 @@ def check_problem(number, stated, facts, archive, data):
     lam, kappa, l1, l2 = map(real, (lam, kappa, *fields(penalty, "l1 l2")))
     need(min(lam, kappa) > 0 <= min(l1, l2), "lam and scaling must be above 0, l1 and l2 not below")
     omegas, lows, highs, zeros, labels = (arrays[k] for k in ("penalty_weights", "low", "high", "zeros", "labels"))
-    s = list(map(Fraction, arrays["weights"]))
-    S = sum(s)
+    s, S = list(map(Fraction, arrays["weights"])), sum(map(Fraction, arrays["weights"]))
     need(min(s) >= 0 < S and min(omegas, default=0) >= 0, "weights or penalty_weights are negative, or weights all 0")
     ours = arrays["weights"] if "weights" in told else data.weights[:1] * n
     need(data.weights in ([], ours), "weights: they are not the sample_weight of the data")
@@ -294,7 +289,6 @@ def check_problem(number, stated, facts, archive, data):
     need(set(y) <= allowed and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
     exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
     y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
-    need(len({index for index, *_ in repairs}) == len(repairs), "an entry is repaired twice", BAD)
     for index, above, below in repairs:
         top, bottom = int(above, 16), int(below, 16)
         good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and type(index) is int and 0 <= index < len(a)
@@ -313,12 +307,13 @@ def check_problem(number, stated, facts, archive, data):
     us, zs, P, D = [], [], ZERO, ZERO
     for k in range(K):
         b, w, c = Fraction(arrays["b"][k]), arrays["w"][k::K], list(map(mul, s, a[k::K]))
+        total = sum(c)
         need(b == 0 or intercept != "none", "b is not 0, but there is no intercept")
-        need(not free or not sum(c), f"Σ s a = {dec(sum(c)):.20g}, not 0 (free intercept)")
+        need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
         zs.append([v + b for v in data.times(w)])
         us.append([v / (lam * S) for v in data.transposed(c)])
         parts = list(zip(w, us[k], omegas, lows, highs))
-        parts += [(b / kappa, sum(c) * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
+        parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
         for j, (v, u, omega, low, high) in enumerate(parts):
             need(low <= v <= high and (omega < INF or v == 0), f"P is infinite: coefficient {j} is out of bounds")
             if omega < INF and (v or u or not low <= 0 <= high):
@@ -332,8 +327,7 @@ def check_problem(number, stated, facts, archive, data):
     gap = P - D
     for left, right, words in ((P, real(primal), "P(w, b) <= claimed primal"), (real(dual), D, "claimed dual <= D(a)"),
                                (gap, real(claimed), "P(w, b) - D(a) <= claimed gap")):
-        by = f"{dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}"
-        need(left <= right, f"{words} does not hold: {by}")
+        need(left <= right, f"{words} does not hold: {dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}")
     # 7. Zeros: wherever u may be at an optimum, g* has the slope 0 alone
     need(set(zeros) <= {0, 1} and set(labels) <= {-1, 0, 1}, "zeros: not 0 and 1, or labels: not -1, 0 and 1")
     if any(zeros):
@@ -350,9 +344,8 @@ def check_problem(number, stated, facts, archive, data):
     # 8. Labels, with upper bounds of r_i
     need(free or (radius is None and "centre" not in told), "no free intercept")
     if radius is not None or any(labels):
-        need(K == 1 and (radius or not free), "labels: several classes, or no radius")
         t, z = real(radius) if radius else ZERO, zs[0]
-        need(t >= 0, "intercept_radius is below 0")
+        need(K == 1 and t >= 0 and (radius or not free), "labels: several classes, or no radius, or one below 0")
         moduli = [INF if v == INF or low == high else Fraction(v) * l2 for v, low, high in zip(omegas, lows, highs)]
         large = 1 << BITS + math.ceil(max((v for v in moduli if v < INF), default=1)).bit_length()
         inverse = [Fraction(math.ceil(large / v), large) if 0 < v < INF else ZERO for v in moduli]
@@ -372,11 +365,11 @@ def check_problem(number, stated, facts, archive, data):
             need(total > gap * S, "intercept_radius is not proven")
         for i, claim in enumerate(labels):
             need(not claim or int(claim) * z[i] > r[i] + t, f"labels: sample {i} is not proven")
-    zeros, labels = int(sum(zeros)), int(sum(map(abs, labels)))
-    more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
-    primal, dual, claimed = map(float.fromhex, (primal, dual, claimed))
-    claimed = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(claimed)))
-    yield f"VERIFIED gap <= {claimed:.1e} (objective <= {primal!r}, no model below {dual!r}){more}"
+    counts = [int(sum(map(abs, v))) for v in (zeros, labels)]
+    more = f"; {counts[0]} zeros and {counts[1]} signs of every optimum" if any(counts) else ""
+    told = f"objective <= {float.fromhex(primal)!r}, no model below {float.fromhex(dual)!r}"
+    short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(real(claimed))))
+    yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
 def check(data, proof, target, zero_based):
     """Lines to print; StopError (or another error of a damaged file) ends them."""
