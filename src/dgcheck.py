@@ -12,14 +12,13 @@ from operator import ge, gt, lt, mul
 INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("softmax", "multiclass-hinge")
-LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}  # parameters
-LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")
+LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}
+LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")  # their parameters
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
 
-class StopError(Exception):
-    """Ends the check: a reason and a verdict."""
+class StopError(Exception): """Ends the check: a reason and a verdict."""
 
 def need(condition, reason, verdict="REFUSED"):
     if not condition: raise StopError(reason, verdict)
@@ -32,18 +31,15 @@ def unique(pairs):
     need(len(dict(pairs)) == len(pairs), "a key of the header occurs twice", BAD)
     return dict(pairs)
 
-def real(text):
-    """A finite float, as float.hex writes it"""
+def real(text):  # a finite float, as float.hex writes it
     value = float.fromhex(text)
     need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
     return Fraction(value)
 
-def digest(tag, *parts):
-    """SHA-256 of a tag and of little-endian numbers"""
+def digest(tag, *parts):  # SHA-256 of a tag and of little-endian numbers
     return hashlib.sha256(tag + b"".join(struct.pack(f"<{len(v)}{code}", *v) for code, v in parts)).hexdigest()
 
-def integers(values):
-    """Integers, and the denominator that makes them the values"""
+def integers(values):  # integers, and the denominator that makes them the values
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
     return [n * (common // q) for n, q in ratios], common
@@ -63,16 +59,14 @@ def exp(z):
     low, high = enclose(DIGITS.exp(dec(max(z, Fraction(-10000)))), 0) if z else (ONE, ONE)
     return (max(low, ZERO) if z > -10000 else ZERO), high
 
-def entropy(side, *shares):
-    """Σ s log s, rounded down (side 0) or up (1); log 1 = 0 is exact"""
+def entropy(side, *shares):  # Σ s log s, rounded down (side 0) or up (1); log 1 = 0 is exact
     return sum((s * enclose(DIGITS.ln(dec(s)))[side] for s in shares if 0 < s != 1), ZERO)
 
-def most(u, l1, l2, low, high):
-    """The most of u v − l1 |v| − l2 v²/2 for low <= v <= high; infinite if there is no most"""
+def most(u, l1, l2, low, high):  # the most of u v − l1 |v| − l2 v²/2 for low <= v <= high; infinite if there is no most
     excess = max(abs(u) - l1, ZERO)
     size = excess / l2 if l2 else INF if excess else ZERO
     v = min(max(size if u > 0 else -size, low), high)
-    return INF if abs(v) == INF else u * (v := Fraction(v)) - l1 * abs(v) - l2 * v * v / 2
+    return INF if abs(v) == INF else u * (v := Fraction(v)) - (l1 and l1 * abs(v)) - (l2 and l2 * v * v / 2)
 
 class Loss:
     """φ and φ*, for z and a with an entry for each class; those of signs depend on yz and ya alone.
@@ -88,8 +82,7 @@ class Loss:
         self.high = given.get("q", given.get("delta", wide))
         self.low = 0 if self.name in (*SIGNS, "poisson") else self.high - 1 if "q" in given else -self.high
 
-    def value(self, zs, y):
-        """Two numbers around φ(z; y)"""
+    def value(self, zs, y):  # two numbers around φ(z; y)
         z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
         if self.name == "poisson": return tuple(v - y * z for v in exp(z))
         if self.name in ("softmax", "logistic"):  # log Σ exp(z_k) − z_y; the classes of logistic have z and 0
@@ -120,7 +113,7 @@ class Loss:
             raise StopError(f"{where}: {what} = {dec(v):.20g} {limit}", "REFUSED")
         if self.name in ("logistic", "poisson"):
             return entropy(side, v) - v if self.name == "poisson" else entropy(side, v, 1 - v)
-        return self.epsilon * abs(v) - v * y + self.gamma * v * v / 2
+        return self.epsilon * abs(v) - v * y + (self.gamma and self.gamma * v * v / 2)
 
 class Archive(zipfile.ZipFile):
     """A ZIP of NPY arrays. Nothing is expanded before its size is known to be right."""
@@ -131,8 +124,7 @@ class Archive(zipfile.ZipFile):
         size = sum(m.file_size for m in self.infolist())
         need(size <= LIMIT + 32 * os.path.getsize(path), f"{size} bytes, once expanded", BAD)
 
-    def load(self, name, wanted=None):
-        """dtype, shape and bytes of an array, and its numbers or texts in C's order"""
+    def load(self, name, wanted=None):  # dtype, shape and bytes of an array, and its numbers or texts in C's order
         with self.open(name) as file:
             head = file.read(10)
             length = int.from_bytes(head[8:], "little")
@@ -149,12 +141,10 @@ class Archive(zipfile.ZipFile):
             texts = [str(content[i : i + width], code).rstrip("\0") for i in range(0, len(content), width)]
             return dtype, shape, content, texts
         flat = array("d", struct.unpack(f"{dtype[0].replace('|', '=')}{count}{TYPES[dtype[1:]]}", content))
-        if fortran and len(shape) > 1:
-            flat = array("d", chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
+        if fortran and len(shape) > 1: flat = array("d", chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
         return dtype, shape, content, flat
 
-def npz_rows(archive, n, p):
-    """Labels, weights (if there are any), columns and values of each sample"""
+def npz_rows(archive, n, p):  # labels, weights (if there are any), columns and values of each sample
     (_, shape, _, y), names = archive.load("y.npy"), archive.namelist()
     s, k = archive.load("sample_weight.npy", (n,))[3] if "sample_weight.npy" in names else [], math.prod(shape[1:])
     need(len(y) == n * k, f"the data have not {n} samples, as the proof has")
@@ -168,8 +158,7 @@ def npz_rows(archive, n, p):
         rows = (([j for j, _ in row], [v for _, v in row]) for row in pairs)
     yield from ((y[i * k : i * k + k], s[i : i + 1], *row) for i, row in enumerate(rows))
 
-def text_rows(lines, name, target, features, base):
-    """The same; names of columns, and their numbers from 1, are texts"""
+def text_rows(lines, name, target, features, base):  # the same; names of columns, and their numbers from 1, are texts
     first = next(lines, "")
     lines = chain([first], lines)
     if ".csv" not in name.lower() and (":" in first or not re.search("[,;\t]", first)):  # LIBSVM
@@ -184,7 +173,8 @@ def text_rows(lines, name, target, features, base):
     numbers = [str(j) for j in range(1, len(head) + 1)]
     called = (target or numbers[-1], *features)
     # Without a header, columns are called by their numbers, and those of X have numbers in the first line.
-    bare = set(called) <= set(numbers) and all(is_number(head[int(k) - 1]) for k in features or numbers if k != called[0])
+    bare = set(called) <= set(numbers)
+    bare = bare and all(is_number(head[int(k) - 1]) for k in features or numbers if k != called[0])
     need(set(called) <= {*head, *numbers}, f"no such column: one of {called!a:.90}; see --target", BAD)
     at, *chosen = ((numbers if bare or name not in head else head).index(name) for name in called)
     chosen = chosen or [j for j in range(len(head)) if j != at]
@@ -204,7 +194,8 @@ class Data:
                 least = min(least, *columns[:1], 0)
                 good = least >= -1 and len(columns) == len(values) and all(map(lt, columns, columns[1:]))
                 need(good, f"sample {len(rows)}: columns are not ascending", BAD)
-                rows.append((array("q", compress(columns, values)), array("d", filter(None, values))))
+                if not all(values): columns, values = list(compress(columns, values)), list(filter(None, values))
+                rows.append((array("q", columns), array("d", values)))
                 self.y += labels
                 self.weights += weights
         if least == -1:  # a column 0 in LIBSVM
@@ -213,34 +204,32 @@ class Data:
         self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
         columns, values = (array(code, chain(*(row[k] for row in rows))) for k, code in enumerate("qd"))
         small, large = (end(map(abs, values), default=1.0) for end in (min, max))
-        self.unit, x = 1 << max(0, 53 - math.frexp(small)[1]), []  # all are multiples of the last bit of the smallest
-        if 1e-99 < small <= large < 1e99: x = list(map(int, map(float(self.unit).__mul__, values)))  # exact, and fast
-        else: x, self.unit = integers(values)
+        self.unit = 1 << max(0, 53 - math.frexp(small)[1])  # all are multiples of the last bit of the smallest
+        exact = 1e-99 < small <= large < 1e99 and list(map(int, map(float(self.unit).__mul__, values)))  # fast
+        x, self.unit = (exact, self.unit) if exact else integers(values)
         starts = list(accumulate((len(js) for js, _ in rows), initial=0))
         self.rows = [(js, x[i:j]) for (js, _), i, j in zip(rows, starts, starts[1:])]
         good = len(rows) == n and max(columns, default=-1) < p
         need(good, f"the data have not {n} samples with at most {p} features, as the proof has")
-        parts = [("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y])] if not self.text else [("q", [n])]
-        parts += [part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode()))] if self.text else []
-        self.digests = (digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values)),
-                        digest(b"dualgap-text-1\n" if self.text else b"dualgap-numbers-1\n", *parts))
+        self.digests = [digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values))]
+        texts = (part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode())))
+        numbers = ("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y if not self.text])
+        tag, parts = (b"dualgap-text-1\n", (("q", [n]), *texts)) if self.text else (b"dualgap-numbers-1\n", numbers)
+        self.digests.append(digest(tag, *parts))
 
-    def times(self, w, power=1):
-        """Σ_j x_ij w_j for each sample, or with the squares of x"""
+    def times(self, w, power=1):  # Σ_j x_ij w_j for each sample, or with the squares of x
         v, unit = integers(w)
         rows = self.rows if power == 1 else ((js, map(mul, x, x)) for js, x in self.rows)
         return [Fraction(sum(map(mul, x, map(v.__getitem__, js))), unit * self.unit**power) for js, x in rows]
 
-    def transposed(self, c, power=1):
-        """Σ_i c_i x_ij for each feature, or with the squares of x"""
+    def transposed(self, c, power=1):  # Σ_i c_i x_ij for each feature, or with the squares of x
         (v, unit), u = integers(c), [0] * self.p
         for factor, (js, x) in zip(v, self.rows):
             for j, x_ij in zip(js, x if power == 1 else map(mul, x, x)) if factor else ():
                 u[j] += factor * x_ij
         return [Fraction(whole, unit * self.unit**power) for whole in u]
 
-    def distances(self, m, factors):
-        """Σ_j (x_ij − m_j)² f_j for each sample"""
+    def distances(self, m, factors):  # Σ_j (x_ij − m_j)² f_j for each sample
         start, cross = sum(v * v * f for v, f in zip(m, factors)), self.times(map(mul, m, factors))
         return [start + x - 2 * v for x, v in zip(self.times(factors, 2), cross)]
 
@@ -337,7 +326,7 @@ def check_problem(number, stated, facts, archive, data):
             omega, low, high, u = omegas[j], lows[j], highs[j], us[k][j]
             if omega < INF and not low == high == 0:
                 radius2 = 2 * gap * (squares[j] / S - (means[j] / S) ** 2) / (loss.modulus * lam**2)
-                edge, over = Fraction(omega) * l1, ge if omega and l2 else gt  # if g is strongly convex, g* has no kinks
+                edge, over = Fraction(omega) * l1, (ge if omega and l2 else gt)  # g* has no kinks if ωl2 > 0
                 above = high == 0 or (over(edge, u) and over((edge - u) ** 2, radius2))
                 below = low == 0 or (over(edge, -u) and over((edge + u) ** 2, radius2))
                 need(low <= 0 <= high and above and below, f"zeros: coefficient {j} of class {k} is not proven")
@@ -371,8 +360,7 @@ def check_problem(number, stated, facts, archive, data):
     short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(real(claimed))))
     yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
-def check(data, proof, target, zero_based):
-    """Lines to print; StopError (or another error of a damaged file) ends them."""
+def check(data, proof, target, zero_based):  # lines to print; StopError (or another error of a damaged file) ends them.
     with Archive(proof) as archive:
         need(archive.getinfo("header.json").file_size < 1 << 26, "header.json is too large", BAD)
         header = json.loads(archive.read("header.json"), object_pairs_hook=unique)
@@ -399,16 +387,14 @@ def main(argv=None):
     parser.add_argument("proof")
     parser.add_argument("--target", default="", help="CSV: name or number (from 1) of y's column")
     parser.add_argument("--zero-based", action="store_true", help="LIBSVM: columns count from 0")
-    lines, verdict, encoding = [], "", sys.stdout.encoding or "utf-8"
+    verdict, encoding = "", sys.stdout.encoding or "utf-8"
+    def show(line): print(line.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     try:
-        for line in check(**vars(parser.parse_args(argv))):
-            lines.append(line)
+        for line in check(**vars(parser.parse_args(argv))): show(line)
     except Exception as error:
         other = (f"{type(error).__name__}: {str(error)[:300]}", BAD)
         reason, verdict = error.args if isinstance(error, StopError) else other
-        lines.append(f"{verdict}: {reason}")
-    print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
+        show(f"{verdict}: {reason}")
     return ["", "REFUSED", BAD].index(verdict)
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__": sys.exit(main())
