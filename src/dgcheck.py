@@ -1,584 +1,400 @@
 """dgcheck DATA PROOF: checks a proof file of dualgap in exact arithmetic (docs/proof-format.md).
-
-It shares no code with dualgap and needs the standard library only, so that this file can be copied
-and run alone. Every float is a rational number: sums over the data are sums of integers; exp and
-log are enclosed. Exit code 0: verified; 1: refused, since something does not hold; 2: unreadable.
+It shares no code with dualgap and needs the standard library only, so that this file can be copied and run alone.
+Every float is a rational number: sums over the data are sums of integers; exp and log are enclosed.
+Exit code 0: verified; 1: refused, since something does not hold; 2: unreadable.
 """
-
-from __future__ import annotations
-
-import argparse
-import ast
-import csv
-import decimal
-import hashlib
-import importlib
-import itertools
-import json
-import math
-import os
-import re
-import struct
-import sys
-import zipfile
+import argparse, ast, csv, decimal, hashlib, importlib, json, math, os, re, struct, sys, zipfile
 from array import array
-from collections.abc import Iterator
 from fractions import Fraction
-from operator import mul
-from typing import Any
+from itertools import accumulate, chain, compress, pairwise
+from operator import ge, gt, lt, mul
 
-Pair = tuple[Fraction, Fraction]  # a number lies between the two
-INF, ZERO, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), 512, 140, 1 << 30, "UNREADABLE"
+INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-SIGNS = {"hinge": "", "smoothed-hinge": "gamma", "squared-hinge": "gamma", "logistic": ""}
-CLASSES = {"softmax": "", "multiclass-hinge": "gamma"}
-LOSSES = {"squared": "gamma", "huber": "delta", "quantile": "q", "poisson": "", **SIGNS, **CLASSES}
+SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("softmax", "multiclass-hinge")
+LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}
+LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")  # their parameters
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
-FLAT = ("hinge", "epsilon-insensitive", "quantile", "poisson")  # φ* is not strongly convex
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
-PACKERS = {b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}
 
+class StopError(Exception): """Ends the check: a reason and a verdict."""
 
-class StopError(Exception):
-    """Ends the check: a reason and a verdict."""
+def need(condition, reason, verdict="REFUSED"):
+    if not condition: raise StopError(reason, verdict)
 
-
-def need(condition: Any, reason: str, verdict: str = "REFUSED") -> None:
-    if not condition:
-        raise StopError(reason, verdict)
-
-
-def fields(value: Any, names: str) -> list[Any]:
+def fields(value, names):
     need(set(value) == set(names.split()), f"the keys are not exactly {names}", BAD)
     return [value[name] for name in names.split()]
 
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a key of the header occurs twice", BAD)
+    return dict(pairs)
 
-def real(text: str) -> Fraction:
-    """A finite float, as float.hex writes it"""
+def real(text):  # a finite float, as float.hex writes it
     value = float.fromhex(text)
     need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
     return Fraction(value)
 
+def digest(tag, *parts):  # SHA-256 of a tag and of little-endian numbers
+    return hashlib.sha256(tag + b"".join(struct.pack(f"<{len(v)}{code}", *v) for code, v in parts)).hexdigest()
 
-def dec(q: Fraction | float) -> decimal.Decimal:
+def integers(values):  # integers, and the denominator that makes them the values
+    ratios = [v.as_integer_ratio() for v in values]
+    common = math.lcm(*{q for _, q in ratios})
+    return [n * (common // q) for n, q in ratios], common
+
+def dec(q):
     return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
 
-
-def enclose(d: decimal.Decimal, slack: int = 1 << BITS - GOOD) -> Pair:
-    """d within 2^-140 of itself and slack 2^-512; its true error is below 1e-44"""
+def enclose(d, slack=1 << BITS - GOOD):
+    """Two numbers around d, within 2^-140 of itself and slack 2^-512; the true error of d is below 1e-44"""
     n, q = d.as_integer_ratio()
     middle = (n << BITS) // q
     error = (abs(middle) >> GOOD) + slack + 2
     return Fraction(middle - error, 1 << BITS), Fraction(middle + error, 1 << BITS)
 
-
-def exp(z: Fraction) -> Pair:
+def exp(z):
     need(z <= 10000, "P(w, b) is too large: it has exp(z) with z > 10000")
-    low, high = enclose(DIGITS.exp(dec(max(z, Fraction(-10000)))), 0)
+    low, high = enclose(DIGITS.exp(dec(max(z, Fraction(-10000)))), 0) if z else (ONE, ONE)
     return (max(low, ZERO) if z > -10000 else ZERO), high
 
+def entropy(side, *shares):  # Σ s log s, rounded down (side 0) or up (1); log 1 = 0 is exact
+    return sum((s * enclose(DIGITS.ln(dec(s)))[side] for s in shares if 0 < s != 1), ZERO)
 
-def log1p(low: Fraction, high: Fraction, plus: Fraction) -> Pair:
-    """plus + log(1 + x) for 0 <= low <= x <= high; the derivative is at most 1"""
-    if high < Fraction(1, 1 << 70):
-        return plus + low - low * low, plus + high
-    bottom, top = enclose(DIGITS.ln(dec(1 + low)))
-    return plus + bottom, plus + top + high - low
-
-
-def entropy(side: int, *shares: Fraction) -> Fraction:
-    """Σ s log s, rounded down (side 0) or up (1)"""
-    return sum((s * enclose(DIGITS.ln(dec(s)))[side] for s in shares if s), ZERO)
-
+def most(u, l1, l2, low, high):  # the most of u v − l1 |v| − l2 v²/2 for low <= v <= high; infinite if there is no most
+    excess = max(abs(u) - l1, ZERO)
+    size = excess / l2 if l2 else INF if excess else ZERO
+    v = min(max(size if u > 0 else -size, low), high)
+    return INF if abs(v) == INF else u * (v := Fraction(v)) - (l1 and l1 * abs(v)) - (l2 and l2 * v * v / 2)
 
 class Loss:
-    """φ and φ*; z and a have an entry for each class."""
-
-    def __init__(self, stated: Any) -> None:
+    """φ and φ*, for z and a with an entry for each class; those of signs depend on yz and ya alone.
+    All without exp and classes have φ*(−a) = ε|a| + γa²/2 − ya for low <= a <= high; φ is the conjugate of that."""
+    def __init__(self, stated):
         self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
-        self.gamma, self.delta = (given.get(k, Fraction(1)) for k in ("gamma", "delta"))
-        self.epsilon, self.q = (given.get(k, ZERO) for k in ("epsilon", "q"))
-        good = self.gamma > 0 and self.delta > 0 and self.epsilon >= 0 and 0 <= self.q <= 1
+        good = all(v > 0 or (v == 0 and k in ("epsilon", "q")) for k, v in given.items()) and given.get("q", 0) <= 1
         need(good, "the loss needs gamma > 0, delta > 0, epsilon >= 0, 0 <= q <= 1")
-        moduli = {"logistic": Fraction(4), "softmax": Fraction(2), **dict.fromkeys(FLAT, ZERO)}
-        self.modulus = moduli.get(self.name, self.gamma)
+        self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
+        self.modulus = {"logistic": 4, "softmax": 2}.get(self.name, self.gamma)  # of strong convexity of φ*
+        wide = INF if self.name == "poisson" or "squared" in self.name else ONE
+        self.high = given.get("q", given.get("delta", wide))
+        self.low = 0 if self.name in (*SIGNS, "poisson") else self.high - 1 if "q" in given else -self.high
 
-    def value(self, zs: tuple[Fraction, ...], y: Any) -> Pair:
-        name, z, gamma, delta = self.name, zs[0], self.gamma, self.delta
-        if name == "poisson":
-            low, high = exp(z)
-            return low - y * z, high - y * z
-        if name == "logistic":
-            return log1p(*exp(-abs(z)), max(-y * z, ZERO))
-        if name == "softmax":
-            *others, top = sorted(zs)
+    def value(self, zs, y):  # two numbers around φ(z; y)
+        z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
+        if self.name == "poisson": return tuple(v - y * z for v in exp(z))
+        if self.name in ("softmax", "logistic"):  # log Σ exp(z_k) − z_y; the classes of logistic have z and 0
+            *others, top = sorted(zs if self.name == "softmax" else (z, ZERO))
             low, high = (sum(ends, ZERO) for ends in zip(*(exp(v - top) for v in others)))
-            return log1p(low, high, top - zs[y])
-        if name == "multiclass-hinge":  # an upper bound for every τ, and equal for this one
-            d = [gamma if k == y else v - zs[y] + 1 for k, v in enumerate(zs)]
-            sums = itertools.accumulate(sorted(d, reverse=True))
-            tau = max((total - gamma) / m for m, total in enumerate(sums, 1))
-            exact = tau + sum(max(v - tau, 0) ** 2 for v in d) / (2 * gamma) - gamma / 2
-        elif name == "quantile":
-            exact = max(self.q * (y - z), (self.q - 1) * (y - z))
-        else:
-            exact = max(1 - y * z if name in SIGNS else abs(y - z) - self.epsilon, ZERO)
-            if name in ("huber", "smoothed-hinge") and exact > gamma * delta:
-                exact = delta * (exact - gamma * delta / 2)
-            elif name not in FLAT:
-                exact = exact * exact / (2 * gamma)
+            start = top - (zs[y] if self.name == "softmax" else z)
+            if high < Fraction(1, 1 << 70):  # x − x² <= log(1 + x) <= x
+                return start + low - low * low, start + high
+            bottom, above = enclose(DIGITS.ln(dec(1 + low)))
+            return start + bottom, start + above + high - low  # the slope of log(1 + x) is at most 1
+        exact = most(y - z, self.epsilon, self.gamma, self.low, self.high)
+        if self.name == "multiclass-hinge":  # an upper bound for every τ, and equal for this one
+            d = [self.gamma if k == y else v - zs[y] + 1 for k, v in enumerate(zs)]
+            tau = max((some - self.gamma) / m for m, some in enumerate(accumulate(sorted(d, reverse=True)), 1))
+            exact = tau + sum(max(v - tau, 0) ** 2 for v in d) / (2 * self.gamma) - self.gamma / 2
         return exact, exact
 
-    def conjugate(self, a: list[Fraction], y: Any, where: str, side: int = 1) -> Any:
+    def conjugate(self, a, y, where, side=1):
         """φ*(−a; y), rounded down (side 0) or up (1); refused outside of the domain"""
-        low: Any = -INF
-        name, v, what, high = self.name, a[0], "a", -low
-        if name in CLASSES:
-            good = a[y] <= 1 and all(k == y or v <= 0 for k, v in enumerate(a))
-            need(good, f"{where}: an -a of another class is below 0, or their sum exceeds 1")
-            if name == "softmax":
-                return entropy(side, *(1 - v if k == y else -v for k, v in enumerate(a)))
-            return self.gamma / 2 * sum(v * v for v in a) - a[y]
-        if name in SIGNS:
-            what, v, y, low, high = "y·a", y * v, 1, 0, INF if name == "squared-hinge" else 1
-        elif name == "poisson":
-            what, v, low = "y - a", y - v, 0
-        elif name in ("quantile", "huber", "epsilon-insensitive"):
-            low = self.q - 1 if name == "quantile" else -self.delta
-            high = self.q if name == "quantile" else self.delta
-        if not low <= v <= high:
-            limit = f"exceeds {dec(high):.20g}" if v > high else f"is below {dec(low):.20g}"
-            need(False, f"{where}: {what} = {dec(v):.20g} {limit}")
-        if name in ("logistic", "poisson"):
-            return entropy(side, v) - v if name == "poisson" else entropy(side, v, 1 - v)
-        exact = self.epsilon * abs(v) - v * y
-        return exact if name in FLAT else exact + self.gamma * v * v / 2
-
-
-def penalty_conjugate(u: Fraction, l1: Fraction, l2: Fraction, low: float, high: float) -> Any:
-    """The most of u w − l1 |w| − l2 w²/2 for low <= w <= high; infinite if there is no most"""
-    excess = max(abs(u) - l1, ZERO)
-    size: Any = excess / l2 if l2 else INF if excess else 0
-    w: Any = min(max(size if u > 0 else -size, low), high)
-    return INF if abs(w) == INF else u * (w := Fraction(w)) - l1 * abs(w) - l2 * w * w / 2
-
-
-def integers(values: Any) -> tuple[list[int], int]:
-    """Integers, and the denominator that makes them the values"""
-    ratios = [v.as_integer_ratio() for v in values]
-    common = math.lcm(*{q for _, q in ratios})
-    return [n * (common // q) for n, q in ratios], common
-
-
-def digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"".join(parts)).hexdigest()
-
-
-def little(code: str, *values: Any) -> bytes:
-    return struct.pack(f"<{len(values)}{code}", *values)
-
+        if self.name in CLASSES:
+            shares = [(k == y) - v for k, v in enumerate(a)]
+            need(min(shares) >= 0, f"{where}: an -a of another class is below 0, or their sum exceeds 1")
+            return entropy(side, *shares) if self.name == "softmax" else self.gamma / 2 * sum(v * v for v in a) - a[y]
+        what, v, y = ("y·a", y * a[0], 1) if self.name in SIGNS else ("a", a[0], y)
+        what, v = ("y - a", y - v) if self.name == "poisson" else (what, v)
+        if not self.low <= v <= self.high:
+            limit = f"exceeds {dec(self.high):.20g}" if v > self.high else f"is below {dec(self.low):.20g}"
+            raise StopError(f"{where}: {what} = {dec(v):.20g} {limit}", "REFUSED")
+        if self.name in ("logistic", "poisson"):
+            return entropy(side, v) - v if self.name == "poisson" else entropy(side, v, 1 - v)
+        return self.epsilon * abs(v) - v * y + (self.gamma and self.gamma * v * v / 2)
 
 class Archive(zipfile.ZipFile):
     """A ZIP of NPY arrays. Nothing is expanded before its size is known to be right."""
-
-    def __init__(self, path: str) -> None:
+    def __init__(self, path):
         super().__init__(path)
-        self.members = {m.filename: m for m in self.infolist()}
         good = all(m.compress_type in (0, 8) and not m.flag_bits & 1 for m in self.infolist())
-        need(good and len(self.members) == len(self.infolist()), "not a plain ZIP archive", BAD)
+        need(good and len(set(self.namelist())) == len(self.infolist()), "not a plain ZIP archive", BAD)
         size = sum(m.file_size for m in self.infolist())
         need(size <= LIMIT + 32 * os.path.getsize(path), f"{size} bytes, once expanded", BAD)
 
-    def load(self, name: str, wanted: Any = None) -> tuple[str, Any, bytes, Any]:
-        """dtype, shape and bytes of an array, and its numbers in C's order"""
-        need(name in self.members, f"there is no member {name}", BAD)
+    def load(self, name, wanted=None):  # dtype, shape and bytes of an array, and its numbers or texts in C's order
         with self.open(name) as file:
             head = file.read(10)
-            head += file.read(2) if head[6:7] > b"\1" else b""
             length = int.from_bytes(head[8:], "little")
-            need(head[:6] == b"\x93NUMPY" and length <= 4096, f"{name} is no NPY array", BAD)
+            need(head[:8] == b"\x93NUMPY\1\0" and length <= 4096, f"{name} is no NPY array of version 1", BAD)
             header = ast.literal_eval(file.read(length).decode("latin-1").strip())
             dtype, fortran, shape = fields(header, "descr fortran_order shape")
             need(wanted in (None, shape), f"{name}: its shape is not {wanted}", BAD)
             need(dtype[1:] in TYPES or dtype[1] in "SU", f"{name}: dtype {dtype!a:.50}", BAD)
-            size = math.prod(shape) * int(dtype[2:]) * (4 if dtype[1] == "U" else 1)
-            claimed = self.members[name].file_size - len(head) - length
-            need(size == claimed, f"{name}: its shape needs {size} bytes, it has {claimed}", BAD)
-            content = file.read(size + 1)
-        need(len(content) == size, f"{name} is truncated", BAD)
+            width, count = int(dtype[2:]) * (4 if dtype[1] == "U" else 1), math.prod(shape)
+            need(self.getinfo(name).file_size == 10 + length + count * width, f"{name}: its size is wrong", BAD)
+            content = file.read(count * width)
         if dtype[1] in "SU":
-            return dtype, shape, content, None
-        form = f"{dtype[0].replace('|', '=')}{math.prod(shape)}{TYPES[dtype[1:]]}"
-        flat = array("d", struct.unpack(form, content))
-        if fortran and len(shape) > 1:
-            flat = array("d", itertools.chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
+            code = "utf-8" if dtype[1] == "S" else "utf-32-le" if dtype[0] == "<" else "utf-32-be"
+            texts = [str(content[i : i + width], code).rstrip("\0") for i in range(0, len(content), width)]
+            return dtype, shape, content, texts
+        flat = array("d", struct.unpack(f"{dtype[0].replace('|', '=')}{count}{TYPES[dtype[1:]]}", content))
+        if fortran and len(shape) > 1: flat = array("d", chain(*(flat[i :: shape[0]] for i in range(shape[0]))))
         return dtype, shape, content, flat
 
+def npz_rows(archive, n, p):  # labels, weights (if there are any), columns and values of each sample
+    (_, shape, _, y), names = archive.load("y.npy"), archive.namelist()
+    s, k = archive.load("sample_weight.npy", (n,))[3] if "sample_weight.npy" in names else [], math.prod(shape[1:])
+    need(len(y) == n * k, f"the data have not {n} samples, as the proof has")
+    if "X.npy" in names:
+        flat = archive.load("X.npy", (n, p))[3]
+        rows = ((range(p), flat[i * p : i * p + p]) for i in range(n))
+    else:
+        need(archive.load("format.npy")[3] == ["csr"], "X is not CSR", BAD)
+        starts, columns, values = (archive.load(f"{name}.npy")[3] for name in ("indptr", "indices", "data"))
+        pairs = (sorted(zip(map(int, columns[i:j]), values[i:j])) for i, j in pairwise(map(int, starts)))
+        rows = (([j for j, _ in row], [v for _, v in row]) for row in pairs)
+    yield from ((y[i * k : i * k + k], s[i : i + 1], *row) for i, row in enumerate(rows))
+
+def text_rows(lines, name, target, features, base):  # the same; names of columns, and their numbers from 1, are texts
+    first = next(lines, "")
+    lines = chain([first], lines)
+    if ".csv" not in name.lower() and (":" in first or not re.search("[,;\t]", first)):  # LIBSVM
+        for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
+            label, *rest = (re.sub(r"\sqid:\S*", "", line) if "qid:" in line else line).split(None, 1)
+            parts = rest[0].replace(":", " : ").split() if rest else []
+            need(parts[1::3] == [":"] * len(parts[::3]), f"{line!a:.70}: not pairs column:value", BAD)
+            yield [label], [], [int(j) - base for j in parts[::3]], list(map(float, parts[2::3]))
+        return
+    rows = csv.reader(lines, delimiter=max(",;\t", key=first.count), strict=True)
+    head = next(rows)
+    numbers = [str(j) for j in range(1, len(head) + 1)]
+    called = (target or numbers[-1], *features)
+    # Without a header, columns are called by their numbers, and those of X have numbers in the first line.
+    bare = set(called) <= set(numbers)
+    bare = bare and all(is_number(head[int(k) - 1]) for k in features or numbers if k != called[0])
+    need(set(called) <= {*head, *numbers}, f"no such column: one of {called!a:.90}; see --target", BAD)
+    at, *chosen = ((numbers if bare or name not in head else head).index(name) for name in called)
+    chosen = chosen or [j for j in range(len(head)) if j != at]
+    for row in filter(None, chain([head] if bare else [], rows)):
+        need(len(row) == len(head), f"{row!a:.70}: not {len(head)} fields", BAD)
+        yield [row[at]], [], range(len(chosen)), [float(row[j]) for j in chosen]
 
 class Data:
-    """X as rows of nonzeros, and y; products with X are exact."""
+    """X as rows of nonzeros, y and their digests; products with X are exact."""
+    def __init__(self, path, n, p, target, features, base):
+        self.n, self.p, self.y, self.weights, rows, least = n, p, [], [], [], 0
+        with open(path, "rb") as file: magic = file.read(2)
+        packer = importlib.import_module({b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}.get(magic, "builtins"))
+        with Archive(path) if magic == b"PK" else packer.open(path, "rt", encoding="utf-8-sig", newline="") as file:
+            texts = magic != b"PK" and text_rows(file, os.path.basename(path), target, features, base)
+            for labels, weights, columns, values in texts or npz_rows(file, n, p):
+                least = min(least, *columns[:1], 0)
+                good = least >= -1 and len(columns) == len(values) and all(map(lt, columns, columns[1:]))
+                need(good, f"sample {len(rows)}: columns are not ascending", BAD)
+                if not all(values): columns, values = list(compress(columns, values)), list(filter(None, values))
+                rows.append((array("q", columns), array("d", values)))
+                self.y += labels
+                self.weights += weights
+        if least == -1:  # a column 0 in LIBSVM
+            rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]
+        if texts and all(map(is_number, self.y)): self.y = list(map(float, self.y))
+        self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
+        columns, values = (array(code, chain(*(row[k] for row in rows))) for k, code in enumerate("qd"))
+        small, large = (end(map(abs, values), default=1.0) for end in (min, max))
+        self.unit = 1 << max(0, 53 - math.frexp(small)[1])  # all are multiples of the last bit of the smallest
+        exact = 1e-99 < small <= large < 1e99 and list(map(int, map(float(self.unit).__mul__, values)))  # fast
+        x, self.unit = (exact, self.unit) if exact else integers(values)
+        starts = list(accumulate((len(js) for js, _ in rows), initial=0))
+        self.rows = [(js, x[i:j]) for (js, _), i, j in zip(rows, starts, starts[1:])]
+        good = len(rows) == n and max(columns, default=-1) < p
+        need(good, f"the data have not {n} samples with at most {p} features, as the proof has")
+        self.digests = [digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values))]
+        texts = (part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode())))
+        numbers = ("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y if not self.text])
+        tag, parts = (b"dualgap-text-1\n", (("q", [n]), *texts)) if self.text else (b"dualgap-numbers-1\n", numbers)
+        self.digests.append(digest(tag, *parts))
 
-    def __init__(self, path: str, n: int, p: int, target: str, zero_based: bool) -> None:
-        self.n, self.p, self.starts, self.columns = n, p, array("q", [0]), array("q")
-        self.values, self.y, self.y_columns, self.base = array("d"), list[Any](), 1, 0
-        self.weights: Any = None
-        with open(path, "rb") as file:
-            magic = file.read(2)
-        packer = importlib.import_module(PACKERS.get(magic, "builtins"))
-        if magic == b"PK":
-            with Archive(path) as archive:
-                self.fill(self.npz_rows(archive))
-                self.npz_targets(archive)
-        else:
-            with packer.open(path, "rt", encoding="utf-8-sig", newline="") as lines:
-                first, name = next(lines, ""), os.path.basename(path).lower()
-                separated = ":" not in first and any(c in first for c in ",;\t")
-                rows = self.csv_rows if separated or ".csv" in name else self.libsvm_rows
-                self.fill(rows(itertools.chain([first], lines), first, target))
-            if all(map(is_number, self.y)):
-                self.y = [float(v) + 0.0 for v in self.y]
-            if self.base and not zero_based:
-                self.columns = array("q", [j - 1 for j in self.columns])
-        self.text = isinstance(self.y[0], str)
-        x, self.unit = integers(self.values)
-        self.powers = {1: x}
-        need(len(self.y) == n * self.y_columns, f"the data have not {n} samples, as the proof has")
-        need(max(self.columns, default=-1) < p, f"the data have more than {p} features")
-
-    def fill(self, rows: Iterator[tuple[str, Any, Any]]) -> None:
-        for label, columns, values in rows:
-            good = all(map(math.isfinite, values)) and list(columns) == sorted(set(columns))
-            good = good and min(columns, default=0) >= 0 and len(columns) == len(values)
-            need(good, f"sample {len(self.y)}: values not finite, or columns not ascending", BAD)
-            self.columns.extend(itertools.compress(columns, values))
-            self.values.extend(filter(None, values))
-            self.starts.append(len(self.values))
-            self.y.append(label)
-            need(len(self.y) <= self.n, f"the data have more than {self.n} samples")
-
-    def libsvm_rows(self, lines: Any, *_: str) -> Iterator[tuple[str, Any, Any]]:
-        self.base = 1
-        for line in lines:
-            label, *tokens = line.partition("#")[0].split() or [""]
-            pairs = [token.split(":") for token in tokens if token[:4] != "qid:"]
-            columns = [int(j) for j, _ in pairs]
-            self.base = min(self.base, *columns[:1], 1)
-            if label:
-                yield label, columns, [float(v) for _, v in pairs]
-
-    def csv_rows(self, lines: Any, first: str, target: str) -> Iterator[tuple[str, Any, Any]]:
-        rows: Any = csv.reader(lines, delimiter=max(",;\t", key=first.count), strict=True)
-        names = next(rows)
-        named = target in names and not all(map(is_number, names))
-        good = named or not target or (target.isdecimal() and 0 < int(target) <= len(names))
-        need(good, f"there is no column {target!a:.50}; see --target", BAD)
-        at = names.index(target) if named else int(target or len(names)) - 1
-        if not named and all(map(is_number, names[:at] + names[at + 1 :])):
-            rows = itertools.chain([names[:]], rows)
-        for row in filter(None, rows):
-            need(len(row) == len(names), f"{row!a:.70}: not {len(names)} fields", BAD)
-            yield row.pop(at), range(len(row)), list(map(float, row))
-
-    def npz_rows(self, archive: Archive) -> Iterator[tuple[str, Any, Any]]:
-        if "X.npy" in archive.members:
-            flat, p = archive.load("X.npy", (self.n, self.p))[3], self.p
-            yield from (("", range(p), flat[i * p : i * p + p]) for i in range(self.n))
-        else:
-            need(archive.load("format.npy")[2].replace(b"\0", b"") == b"csr", "X is not CSR", BAD)
-            parts = (archive.load(f"{name}.npy")[3] for name in ("indptr", "indices", "data"))
-            starts, columns, values = parts
-            for i, j in itertools.pairwise(map(int, starts)):
-                row = sorted(zip(map(int, columns[i:j]), values[i:j]))
-                yield "", [k for k, _ in row], [v for _, v in row]
-
-    def npz_targets(self, archive: Archive) -> None:
-        dtype, shape, content, flat = archive.load("y.npy")
-        self.y, self.y_columns = [v + 0.0 for v in flat or ()], math.prod(shape[1:])
-        if dtype[1] == "U":
-            code, size = "utf-32-le" if dtype[0] == "<" else "utf-32-be", 4 * int(dtype[2:])
-            parts = [content[i : i + size] for i in range(0, len(content), size)]
-            self.y = [part.decode(code).rstrip("\0") for part in parts]
-        if "sample_weight.npy" in archive.members:
-            self.weights = archive.load("sample_weight.npy", (self.n,))[3].tolist()
-
-    def digests(self) -> tuple[str, str]:
-        """of X and of y"""
-        ints = little("q", self.n, self.p, *self.starts, *self.columns)
-        x = digest(b"dualgap-matrix-1\n", ints, little("d", *self.values))
-        if self.text:
-            texts = (little("q", len(t.encode())) + t.encode() for t in self.y)
-            return x, digest(b"dualgap-text-1\n", little("q", self.n), *texts)
-        sizes = little("q", self.n, self.y_columns)
-        return x, digest(b"dualgap-numbers-1\n", sizes, little("d", *self.y))
-
-    def rows(self, power: int) -> Iterator[tuple[Any, list[int]]]:
-        if power not in self.powers:
-            self.powers[power] = [v**power for v in self.powers[1]]
-        pairs, x = itertools.pairwise(self.starts), self.powers[power]
-        return ((self.columns[i:j], x[i:j]) for i, j in pairs)
-
-    def times(self, w: Any, power: int = 1) -> list[Fraction]:
-        """Σ_j x_ij w_j for each sample, or with the squares of x"""
+    def times(self, w, power=1):  # Σ_j x_ij w_j for each sample, or with the squares of x
         v, unit = integers(w)
-        unit *= self.unit**power
-        sums = (sum(map(mul, x, map(v.__getitem__, js))) for js, x in self.rows(power))
-        return [Fraction(total, unit) for total in sums]
+        rows = self.rows if power == 1 else ((js, map(mul, x, x)) for js, x in self.rows)
+        return [Fraction(sum(map(mul, x, map(v.__getitem__, js))), unit * self.unit**power) for js, x in rows]
 
-    def transposed(self, c: Any, power: int = 1) -> list[Fraction]:
-        """Σ_i c_i x_ij for each feature, or with the squares of x"""
+    def transposed(self, c, power=1):  # Σ_i c_i x_ij for each feature, or with the squares of x
         (v, unit), u = integers(c), [0] * self.p
-        for factor, (js, x) in zip(v, self.rows(power)):
-            for j, x_ij in zip(js, x) if factor else ():
+        for factor, (js, x) in zip(v, self.rows):
+            for j, x_ij in zip(js, x if power == 1 else map(mul, x, x)) if factor else ():
                 u[j] += factor * x_ij
-        return [Fraction(total, unit * self.unit**power) for total in u]
+        return [Fraction(whole, unit * self.unit**power) for whole in u]
 
+    def distances(self, m, factors):  # Σ_j (x_ij − m_j)² f_j for each sample
+        start, cross = sum(v * v * f for v, f in zip(m, factors)), self.times(map(mul, m, factors))
+        return [start + x - 2 * v for x, v in zip(self.times(factors, 2), cross)]
 
-class Problem:
-    """A problem of the file: what is stated, and the checks of what is claimed."""
-
-    def __init__(self, number: int, stated: Any, facts: Any, archive: Archive, data: Data) -> None:
-        names = "seal statement claims repairs arrays"
-        seal, statement, claims, repairs, arrays = fields(stated, names)
-        sealed = {k: stated[k] for k in names.split()[1:]} | {"data": facts}
-        text = json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()
-        reason = "the seal does not match: statement, claims or repairs were changed"
-        need(digest(text) == seal, reason)
-        names = "loss penalty lam intercept scaling classes targets"
-        loss, penalty, lam, self.intercept, scaling, K, targets = fields(statement, names)
-        self.loss, self.data, self.K, n, p = Loss(loss), data, K, data.n, data.p
-        self.l1, self.l2 = map(real, fields(penalty, "l1 l2"))
-        self.lam, self.kappa = real(lam), real(scaling)
-        self.free, self.penalised = (self.intercept == kind for kind in ("free", "penalised"))
-        good = self.free or self.penalised or self.intercept == "none"
-        need(good and type(K) is int, "unknown intercept or classes", BAD)
-        good = self.lam > 0 and self.kappa > 0 and self.l1 >= 0 and self.l2 >= 0
-        need(good, "lam and scaling must be above 0, l1 and l2 not below")
-        need(K > 1 if self.loss.name in CLASSES else K == 1, "wrong number of classes")
-        self.claims = fields(claims, "primal dual gap intercept_radius")
-        wide, self.arrays = (K,) if K > 1 else (), dict[str, Any]()
-        shapes = {"w": (p, *wide), "b": (K,), "a": (n, *wide), "zeros": (p, *wide)}
-        shapes |= dict.fromkeys(("weights", "labels"), (n,))
-        shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
-        need({"w", "b", "a"} <= set(arrays), "w, b or a is missing", BAD)
-        self.digests = {name: f"SHA-256 {sha!a:.70}" for name, sha in arrays.items()}
-        for name, sha in arrays.items():
-            dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
-            form = "|i1" if name in ("zeros", "labels") else "<f8"
-            need(dtype == form, f"{name}: dtype {dtype}, not {form}", BAD)
-            need(digest(content) == sha, f"{name}: SHA-256 differs from the header's")
-            most = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
-            need(all(abs(v) <= most for v in values), f"{name} has entries that are not finite")
-            self.arrays[name] = values.tolist()
-        self.s = list(map(Fraction, self.arrays.get("weights", [1.0] * n)))
-        self.S, theirs = sum(self.s), data.weights or self.arrays.get("weights") or [1.0]
-        need(min(self.s) >= 0 and self.S, "weights are negative, or all 0")
-        good = theirs == self.arrays.get("weights", [theirs[0]] * len(theirs))
-        need(good, "weights: they are not the sample_weight of the data")
-        self.omega = self.arrays.get("penalty_weights", [1.0] * p)
-        need(min(self.omega, default=0) >= 0, "penalty_weights are negative")
-        self.low, self.high = self.arrays.get("low", [-INF] * p), self.arrays.get("high", [INF] * p)
-        self.read_targets(*fields(targets, "column codes"))
-        self.read_a(repairs)
-
-    def read_targets(self, column: int, codes: Any) -> None:
-        data, name, self.codes = self.data, self.loss.name, codes
-        need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
-        y: list[Any] = data.y[column :: data.y_columns]
-        if codes is not None:
-            table = {k if data.text else float(real(k)): real(v) for k, v in codes}
-            need(len(table) == len(codes) and set(y) <= set(table), "not one code for each label")
-            y = [table[v] for v in y]
-        need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
-        exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
-        good = set(y) <= {-1, 1} if name in SIGNS else name != "poisson" or min(y) >= 0
-        good = set(y) <= set(range(self.K)) if name in CLASSES else good
-        need(good, f"a y is not allowed for {name}")
-        self.y = [exact[v] for v in y]
-
-    def read_a(self, repairs: Any) -> None:
-        K, fixed, common = self.K, set(), 1
-        self.a = a = list(map(Fraction, self.arrays["a"]))
-        for index, above, below in repairs:
-            top, bottom = int(above, 16), int(below, 16)
-            good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and index not in fixed
-            need(good and type(index) is int and 0 <= index < len(a), "a repair is malformed", BAD)
-            a[index], common = Fraction(top, bottom), math.lcm(common, bottom)
-            need(common.bit_length() < 1 << 17, "repairs have too large a denominator", BAD)
-            fixed.add(index)
-        for i, y in enumerate(self.y if K > 1 else ()):
-            a[i * K + y] -= sum(a[i * K : i * K + K])
-
-    def describe(self) -> Iterator[str]:
-        words = "".join(f", {k} = {float(v)!r}" for k, v in self.loss.given.items())
-        sizes = f"{self.data.n} samples, {self.data.p} features, {self.K} class(es)"
-        yield f"loss {self.loss.name}{words}; {sizes}; codes of y: {self.codes!a:.200}"
-        lam, l1, l2, kappa = (repr(float(v)) for v in (self.lam, self.l1, self.l2, self.kappa))
-        scaled = f" (scaling {kappa})" if self.penalised else ""
-        yield f"lambda = {lam}; penalty l1 = {l1}, l2 = {l2}; intercept: {self.intercept}{scaled}"
-        for name in ("weights", "penalty_weights", "low", "high"):
-            if name in self.digests or name == "weights":
-                yield f"{name}: {self.digests.get(name, '1 for each sample')}"
-
-    def check(self) -> Iterator[str]:
-        yield from self.describe()
-        self.bound()
-        zeros, labels = self.zeros(), self.labels()
-        primal, dual, gap = map(float.fromhex, self.claims[:3])
-        short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(gap)))
-        more = f"; {zeros} zeros and {labels} signs of every optimum" if zeros or labels else ""
-        told = f"objective <= {primal!r}, no model below {dual!r}"
-        yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
-
-    def bound(self) -> None:
-        """P(w, b), rounded up, and D(a), rounded down"""
-        K, s, lam, data = self.K, self.s, self.lam, self.data
-        factors = {
-            v: (Fraction(v) * self.l1, Fraction(v) * self.l2) for v in {1.0, *self.omega} - {INF}
-        }
-        self.u, self.z, P, D = list[Any](), list[Any](), ZERO, ZERO
-        for k in range(K):
-            b, w = Fraction(self.arrays["b"][k]), self.arrays["w"][k::K]
-            need(b == 0 or self.intercept != "none", "b is not 0, but there is no intercept")
-            self.z.append([v + b for v in data.times(w)])
-            c = [v * a for v, a in zip(s, self.a[k::K])]
-            total = sum(c, ZERO)
-            need(not self.free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
-            self.u.append([v / (lam * self.S) for v in data.transposed(c)])
-            parts = list(zip(w, self.u[k], self.omega, self.low, self.high))
-            if self.penalised:
-                parts.append((b / self.kappa, total * self.kappa / (lam * self.S), 1.0, -INF, INF))
-            for j, (w_j, u_j, omega, low, high) in enumerate(parts):
-                good = low <= w_j <= high and (omega < INF or w_j == 0)
-                need(good, f"P is infinite: coefficient {j} is out of bounds")
-                if omega < INF and (w_j or u_j or not low <= 0 <= high):
-                    (l1, l2), v = factors[omega], Fraction(w_j)
-                    worst = penalty_conjugate(u_j, l1, l2, low, high)
-                    need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
-                    P, D = P + lam * (l1 * abs(v) + l2 * v * v / 2), D - lam * worst
-        self.conjugates = [
-            weight and self.loss.conjugate(self.a[i * K : i * K + K], self.y[i], f"sample {i}")
-            for i, weight in enumerate(s)
-        ]
-        values = (
-            self.loss.value(zs, y)[1] if v else 0 for zs, y, v in zip(zip(*self.z), self.y, s)
-        )
-        P += sum(map(mul, s, values)) / self.S
-        D -= sum(map(mul, s, self.conjugates)) / self.S
-        primal, dual, gap = map(real, self.claims[:3])
-        self.gap = P - D
-        checks = (P, primal, "P(w, b) <= claimed primal"), (dual, D, "claimed dual <= D(a)")
-        for left, right, words in (*checks, (P - D, gap, "P(w, b) - D(a) <= claimed gap")):
-            by = f"{dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}"
-            need(left <= right, f"{words} does not hold: {by}")
-
-    def zeros(self) -> int:
-        claims, free = self.arrays.get("zeros", []), self.free
-        need(set(claims) <= {0, 1}, "zeros: not 0 and 1")
-        need(self.loss.modulus or not any(claims), "zeros: the conjugate is not strongly convex")
-        means = self.data.transposed(self.s) if any(claims) and free else [ZERO] * self.data.p
-        squares = self.data.transposed(self.s, 2) if any(claims) else []
-        for j, k in (divmod(i, self.K) for i, claim in enumerate(claims) if claim):
-            omega, low, high, u = self.omega[j], self.low[j], self.high[j], self.u[k][j]
+def check_problem(number, stated, facts, archive, data):
+    """Lines to print. The numbers below are those of "What is checked" in docs/proof-format.md."""
+    # 1. Seal, members, shapes, digests
+    seal, statement, claims, repairs, told = fields(stated, "seal statement claims repairs arrays")
+    sealed = {k: v for k, v in stated.items() if k != "seal"} | {"data": facts}
+    good = digest(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()) == seal
+    need(good, "the seal does not match: statement, claims or repairs were changed")
+    names = "loss penalty lam intercept scaling classes targets"
+    loss, penalty, lam, intercept, kappa, K, targets = fields(statement, names)
+    primal, dual, claimed, radius = fields(claims, "primal dual gap intercept_radius")
+    need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
+    loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
+    need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
+    arrays = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
+    arrays |= {"labels": [0] * n, "centre": [0.0] * p, "zeros": []}
+    shapes = {name: (n if name == "labels" else len(v),) for name, v in arrays.items()}
+    shapes |= {"w": (p, K)[: 1 + (K > 1)], "b": (K,), "a": (n, K)[: 1 + (K > 1)], "zeros": (p, K)[: 1 + (K > 1)]}
+    for name, sha in told.items():
+        dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
+        need(dtype == ("|i1" if name in ("zeros", "labels") else "<f8"), f"{name}: dtype {dtype}", BAD)
+        need(digest(content) == sha, f"{name}: SHA-256 differs from the header's")
+        most_allowed = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
+        need(all(abs(v) <= most_allowed for v in values), f"{name} has entries that are not finite")
+        arrays[name] = values.tolist()
+    # 2. Parameters, weights, targets, repairs of a
+    lam, kappa, l1, l2 = map(real, (lam, kappa, *fields(penalty, "l1 l2")))
+    need(min(lam, kappa) > 0 <= min(l1, l2), "lam and scaling must be above 0, l1 and l2 not below")
+    omegas, lows, highs, zeros, labels = (arrays[k] for k in ("penalty_weights", "low", "high", "zeros", "labels"))
+    s, S = list(map(Fraction, arrays["weights"])), sum(map(Fraction, arrays["weights"]))
+    need(min(s) >= 0 < S and min(omegas, default=0) >= 0, "weights or penalty_weights are negative, or weights all 0")
+    ours = arrays["weights"] if "weights" in told else data.weights[:1] * n
+    need(data.weights in ([], ours), "weights: they are not the sample_weight of the data")
+    column, codes = fields(targets, "column codes")
+    need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
+    y, words = data.y[column :: data.y_columns], "none"
+    if codes is not None:
+        table = {k if data.text else float(real(k)): real(v) for k, v in codes}
+        need(len(table) == len(codes) and set(y) <= set(table), "not one code for each label")
+        words = (f"{k:.17g}" if not data.text else k if re.fullmatch(r"[\w .+-]+", k) else ascii(k) for k in table)
+        words, y = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values())), [table[v] for v in y]
+    need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
+    allowed = {-1, 1} if loss.name in SIGNS else set(range(K)) if loss.name in CLASSES else set(y)
+    need(set(y) <= allowed and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
+    exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
+    y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
+    for index, above, below in repairs:
+        top, bottom = int(above, 16), int(below, 16)
+        good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and type(index) is int and 0 <= index < len(a)
+        common = math.lcm(common, bottom)
+        need(good and common.bit_length() < 1 << 17, "a repair is malformed, or all denominators are too large", BAD)
+        a[index] = Fraction(top, bottom)
+    for i, k in enumerate(y if K > 1 else ()):
+        a[i * K + k] -= sum(a[i * K : i * K + K])
+    given = "".join(f", {k} = {float(v)!r}" for k, v in loss.given.items())
+    yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); codes of y: {words:.500}"
+    scaled = f" (scaling {float(kappa)!r})" if penalised else ""
+    yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
+    for name in ("weights", *(k for k in ("penalty_weights", "low", "high") if k in told)):
+        yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
+    # 3. to 6. P(w, b), rounded up, and D(a), rounded down
+    us, zs, P, D = [], [], ZERO, ZERO
+    for k in range(K):
+        b, w, c = Fraction(arrays["b"][k]), arrays["w"][k::K], list(map(mul, s, a[k::K]))
+        total = sum(c)
+        need(b == 0 or intercept != "none", "b is not 0, but there is no intercept")
+        need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
+        zs.append([v + b for v in data.times(w)])
+        us.append([v / (lam * S) for v in data.transposed(c)])
+        parts = list(zip(w, us[k], omegas, lows, highs))
+        parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
+        for j, (v, u, omega, low, high) in enumerate(parts):
+            need(low <= v <= high and (omega < INF or v == 0), f"P is infinite: coefficient {j} is out of bounds")
+            if omega < INF and (v or u or not low <= 0 <= high):
+                v_l1, v_l2, size = Fraction(omega) * l1, Fraction(omega) * l2, abs(Fraction(v))
+                worst = most(u, v_l1, v_l2, low, high)
+                need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
+                P, D = P + lam * (v_l1 * size + v_l2 * size * size / 2), D - lam * worst
+    used = [i for i in range(n) if s[i]]
+    D -= sum(s[i] * loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") for i in used) / S
+    P += sum(s[i] * loss.value([z[i] for z in zs], y[i])[1] for i in used) / S
+    gap = P - D
+    for left, right, words in ((P, real(primal), "P(w, b) <= claimed primal"), (real(dual), D, "claimed dual <= D(a)"),
+                               (gap, real(claimed), "P(w, b) - D(a) <= claimed gap")):
+        need(left <= right, f"{words} does not hold: {dec(left):.20g} > {dec(right):.20g}, by {dec(left - right):.3g}")
+    # 7. Zeros: wherever u may be at an optimum, g* has the slope 0 alone
+    need(set(zeros) <= {0, 1} and set(labels) <= {-1, 0, 1}, "zeros: not 0 and 1, or labels: not -1, 0 and 1")
+    if any(zeros):
+        need(loss.modulus, "zeros: the conjugate is not strongly convex")
+        means, squares = data.transposed(s) if free else [ZERO] * p, data.transposed(s, 2)
+        for j, k in (divmod(i, K) for i, claim in enumerate(zeros) if claim):
+            omega, low, high, u = omegas[j], lows[j], highs[j], us[k][j]
             if omega < INF and not low == high == 0:
-                variance = squares[j] / self.S - (means[j] / self.S) ** 2
-                radius2 = 2 * self.gap * variance / (self.loss.modulus * self.lam**2)
-                edge = Fraction(omega) * self.l1
-                above = high == 0 or (edge > u and (edge - u) ** 2 > radius2)
-                below = low == 0 or (edge > -u and (edge + u) ** 2 > radius2)
-                good = low <= 0 <= high and above and below
-                need(good, f"zeros: coefficient {j} of class {k} is not proven")
-        return int(sum(claims))
-
-    def distances(self, factors: list[Fraction]) -> list[Fraction]:
-        """Σ_j (x_ij − m_j)² f_j for each sample, with m the centre"""
-        m = list(map(Fraction, self.arrays.get("centre", [0.0] * self.data.p)))
-        cross = self.data.times([v * f for v, f in zip(m, factors)])
-        start = sum(v * v * f for v, f in zip(m, factors))
-        return [start + x - 2 * v for x, v in zip(self.data.times(factors, 2), cross)]
-
-    def radii(self) -> list[Any]:
-        """Upper bounds of r_i"""
-        still = (v == INF or a == b for v, a, b in zip(self.omega, self.low, self.high))
-        moduli = [INF if held else Fraction(v) * self.l2 for held, v in zip(still, self.omega)]
+                radius2 = 2 * gap * (squares[j] / S - (means[j] / S) ** 2) / (loss.modulus * lam**2)
+                edge, over = Fraction(omega) * l1, (ge if omega and l2 else gt)  # g* has no kinks if ωl2 > 0
+                above = high == 0 or (over(edge, u) and over((edge - u) ** 2, radius2))
+                below = low == 0 or (over(edge, -u) and over((edge + u) ** 2, radius2))
+                need(low <= 0 <= high and above and below, f"zeros: coefficient {j} of class {k} is not proven")
+    # 8. Labels, with upper bounds of r_i
+    need(free or (radius is None and "centre" not in told), "no free intercept")
+    if radius is not None or any(labels):
+        t, z = real(radius) if radius else ZERO, zs[0]
+        need(K == 1 and t >= 0 and (radius or not free), "labels: several classes, or no radius, or one below 0")
+        moduli = [INF if v == INF or low == high else Fraction(v) * l2 for v, low, high in zip(omegas, lows, highs)]
         large = 1 << BITS + math.ceil(max((v for v in moduli if v < INF), default=1)).bit_length()
         inverse = [Fraction(math.ceil(large / v), large) if 0 < v < INF else ZERO for v in moduli]
-        far = self.distances([Fraction(v == 0) for v in moduli])  # not 0 where r_i is infinite
-        more = 0 if not self.penalised else self.kappa**2 / self.l2 if self.l2 else INF
-        squares = (2 * self.gap / self.lam * (v + more) for v in self.distances(inverse))
-        return [
-            INF
-            if wild or v == INF
-            else Fraction(math.isqrt(math.floor(v * 4**BITS)) + 1, 1 << BITS)
-            for v, wild in zip(squares, far)
-        ]
-
-    def labels(self) -> int:
-        claims, radius = self.arrays.get("labels", []), self.claims[3]
-        need(set(claims) <= {-1, 0, 1}, "labels: not -1, 0 and 1")
-        need(self.free or (radius is None and "centre" not in self.arrays), "no free intercept")
-        if radius is None and not any(claims):
-            return 0
-        need(self.K == 1 and (radius or not self.free), "labels: several classes, or no radius")
-        t, r, z = real(radius) if radius else ZERO, self.radii(), self.z[0]
-        need(t >= 0, "intercept_radius is below 0")
-        for sign in (1, -1) if self.free else ():
+        centre, far = list(map(Fraction, arrays["centre"])), [Fraction(v == 0) for v in moduli]
+        far, near = (data.distances(centre, factors) for factors in (far, inverse))  # r_i is infinite unless far is 0
+        more = 0 if not penalised else kappa**2 / l2 if l2 else INF
+        scale = 2 * gap / lam * 4**BITS
+        r = [INF if wild or more == INF else Fraction(math.isqrt(math.floor(scale * (v + more))) + 1, 1 << BITS)
+             for v, wild in zip(near, far)]
+        for sign in (1, -1) if free else ():
             total = ZERO
-            for i, (weight, y, a) in enumerate(zip(self.s, self.y, self.a)):
-                if weight and r[i] < t:
-                    end = z[i] + sign * (t - r[i])
-                    rise = self.loss.value((end,), y)[0] + a * end
-                    if rise >= self.loss.value((z[i],), y)[1] + a * z[i]:
-                        total += weight * max(rise + self.loss.conjugate([a], y, "", 0), ZERO)
-            need(total > self.gap * self.S, "intercept_radius is not proven")
-        for i, claim in enumerate(claims):
+            for i in (i for i in range(n) if s[i] and r[i] < t):
+                end = z[i] + sign * (t - r[i])
+                rise = loss.value((end,), y[i])[0] + a[i] * end
+                if rise >= loss.value((z[i],), y[i])[1] + a[i] * z[i]:
+                    total += s[i] * max(rise + loss.conjugate([a[i]], y[i], "", 0), ZERO)
+            need(total > gap * S, "intercept_radius is not proven")
+        for i, claim in enumerate(labels):
             need(not claim or int(claim) * z[i] > r[i] + t, f"labels: sample {i} is not proven")
-        return int(sum(map(abs, claims)))
+    counts = [int(sum(map(abs, v))) for v in (zeros, labels)]
+    more = f"; {counts[0]} zeros and {counts[1]} signs of every optimum" if any(counts) else ""
+    told = f"objective <= {float.fromhex(primal)!r}, no model below {float.fromhex(dual)!r}"
+    short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(real(claimed))))
+    yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
-
-def check(path: str, proof: str, target: str = "", zero_based: bool = False) -> Iterator[str]:
-    """Lines to print; StopError (or another error of a damaged file) ends them."""
+def check(data, proof, target, zero_based):  # lines to print; StopError (or another error of a damaged file) ends them.
     with Archive(proof) as archive:
         need(archive.getinfo("header.json").file_size < 1 << 26, "header.json is too large", BAD)
-        header = json.loads(archive.read("header.json"))
+        header = json.loads(archive.read("header.json"), object_pairs_hook=unique)
         kind, version, _, facts, problems = fields(header, "format version producer data problems")
         need((kind, repr(version)) == ("dualgap-proof", "1"), "not a proof of version 1", BAD)
         hints = facts.pop("hints", {})
         n, p, *digests = fields(facts, "samples features X y")
         names = [f"{k}/{name}.npy" for k, one in enumerate(problems) for name in one["arrays"]]
-        need(sorted(archive.members) == sorted([*names, "header.json"]), "wrong members", BAD)
+        need(sorted(archive.namelist()) == sorted([*names, "header.json"]), "wrong members", BAD)
         need(type(n) is int and type(p) is int and n > 0 <= p and problems, "no problem", BAD)
-        column, zero = target or str(hints.get("target") or ""), hints.get("zero_based") is True
-        data = Data(path, n, p, column, zero_based or zero)
-        for name, found, told in zip("Xy", data.digests(), digests):
+        target, features = target or str(hints.get("target") or ""), list(map(str, hints.get("features") or ()))
+        data = Data(data, n, p, target, features, not (zero_based or hints.get("zero_based") is True))
+        for name, found, told in zip("Xy", data.digests, digests):
             need(found == told, f"{name}: SHA-256 of the data differs from the header's")
-        for number, one in enumerate(problems):
+        for number, stated in enumerate(problems):
             try:
-                yield from Problem(number, one, facts, archive, data).check()
+                yield from check_problem(number, stated, facts, archive, data)
             except StopError as stop:
                 raise StopError(f"problem {number}: {stop.args[0]}", stop.args[1]) from None
 
-
-def main(argv: list[str] | None = None) -> int:
+def main(argv=None):
     parser = argparse.ArgumentParser("dgcheck", description="Checks a proof in exact arithmetic.")
     parser.add_argument("data", help="LIBSVM (also .gz, .bz2, .xz), CSV or NPZ")
     parser.add_argument("proof")
     parser.add_argument("--target", default="", help="CSV: name or number (from 1) of y's column")
     parser.add_argument("--zero-based", action="store_true", help="LIBSVM: columns count from 0")
-    parser.add_argument("--quiet", action="store_true", help="print the verdict only")
-    options = parser.parse_args(argv)
-    code, encoding, lines = 0, sys.stdout.encoding or "utf-8", []
+    verdict, encoding = "", sys.stdout.encoding or "utf-8"
+    def show(line): print(line.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     try:
-        for line in check(options.data, options.proof, options.target, options.zero_based):
-            lines += [line] if line.startswith("VERIFIED") or not options.quiet else []
-    except StopError as stop:
-        code, lines = 1 + (stop.args[1] == BAD), [*lines, f"{stop.args[1]}: {stop.args[0]}"]
+        for line in check(**vars(parser.parse_args(argv))): show(line)
     except Exception as error:
-        code, lines = 2, [*lines, f"{BAD}: {type(error).__name__}: {str(error)[:300]}"]
-    print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
-    return code
+        other = (f"{type(error).__name__}: {str(error)[:300]}", BAD)
+        reason, verdict = error.args if isinstance(error, StopError) else other
+        show(f"{verdict}: {reason}")
+    return ["", "REFUSED", BAD].index(verdict)
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__": sys.exit(main())

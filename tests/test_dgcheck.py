@@ -458,6 +458,48 @@ def test_a_gap_of_nothing_needs_and_gets_all_digits(tmp_path, capsys):
     assert run(write(tmp_path, problem), capsys)[0] == 1
 
 
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_the_logarithm_of_1_is_exactly_0(name, tmp_path, capsys):
+    """D(0) = 0 for a free intercept and any penalty."""
+    problem = make(name, np.random.default_rng(0), "free")
+    problem["arrays"]["a"] *= 0
+    problem["repairs"] = {}
+    claim(problem)
+    assert evaluate(problem)[1] == 0
+    problem["claims"]["dual"] = 0.0
+    assert run(write(tmp_path, problem), capsys)[0] == 0
+    problem["claims"]["dual"] = 5e-324
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+def test_the_exponential_of_0_is_exactly_1(tmp_path, capsys):
+    """Poisson loss with z = 0 and a = y − 1 has the value 1 and the conjugate −1: no gap at all."""
+    problem = make("poisson", np.random.default_rng(0))
+    problem["X"] = np.zeros((7, 3))
+    problem["arrays"] |= {"w": np.zeros(3), "a": problem["y"] - 1}
+    problem["claims"] = {"primal": 1.0, "dual": 1.0, "gap": 0.0}
+    assert evaluate(problem) == (1, 1)
+    assert run(write(tmp_path, problem), capsys)[0] == 0
+    problem["claims"]["primal"] = math.nextafter(1.0, 0)
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["l2", "both"])
+@pytest.mark.parametrize(("low", "high"), [(0.0, INF), (-INF, 0.0), (0.0, 1.0), (0.0, 0.0)])
+def test_bounds_at_0_are_exact(low, high, kind, tmp_path, capsys):
+    for seed, name in enumerate(["squared", "logistic", "hinge"]):
+        problem = make(name, np.random.default_rng(seed), "free", **PENALTIES[kind])
+        problem["arrays"]["w"] = np.clip(problem["arrays"]["w"], low, high)
+        problem["arrays"] |= {"low": np.full(3, low), "high": np.full(3, high)}
+        P, D = evaluate(problem)
+        least = float(P - D)
+        least = least if Q(least) >= P - D + TINY else up(least)
+        problem["claims"] = {"primal": up(P, 2), "dual": -up(-D, 2), "gap": least}
+        assert run(write(tmp_path, problem), capsys)[0] == 0
+        problem["claims"]["gap"] = math.nextafter(least, 0)
+        assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
 # ---------------------------------------------------------------- what is changed is not verified
 
 
@@ -803,7 +845,8 @@ def test_files_that_are_no_proofs_or_no_data(tmp_path, capsys):
     assert run([data, str(tmp_path / "none")], capsys)[0] == 2
     assert run([str(tmp_path / "none"), proof], capsys)[0] == 2
     assert run([str(tmp_path), str(tmp_path)], capsys)[0] == 2
-    for text in ("", "1 2", "1 1:2 1:3", "1 2:1 1:1", "1 1:nan", "1 1:x", "1 -1:2", "1 1:2:3"):
+    bad = ("", "1 2", "1 1:2 1:3", "1 2:1 1:1", "1 1:nan", "1 1:inf", "1 1:x", "1 -1:2", "1 1:2:3")
+    for text in (*bad, "1 1:2:3 4", "1 1:2 3", "1 1: 2:3", "1 :2"):
         (tmp_path / "bad.svm").write_text(text)
         assert run([str(tmp_path / "bad.svm"), proof], capsys)[0] == 2, text
     for text in ("a,b\n1", "1,2,3\n1,x,2", "a,b,c\n1,2,3\n1,,2", 'a,b\n"1'):
@@ -877,7 +920,7 @@ def test_formats_agree(name, tmp_path, capsys):
     for data, *options in spread(tmp_path, problem["X"], problem["y"]):
         code, out = run([data, proof, *options], capsys)
         assert code == 0, (data, out)
-        code, out = run([data, false, *options, "--quiet"], capsys)
+        code, out = run([data, false, *options], capsys)
         assert code == 1, (data, out)
         assert out.startswith("REFUSED: X: SHA-256")
 
@@ -945,6 +988,83 @@ def test_hints_help_to_read_and_options_win(tmp_path, capsys):
         assert run([svm, proof, "--zero-based"], capsys)[0] == 0
 
 
+def test_hints_name_the_features(tmp_path, capsys):
+    """Weights and dropped columns stand between those of X, which are in another order."""
+    problem = make("huber", np.random.default_rng(0))
+    X, y, csv = problem["X"], problem["y"], tmp_path / "a.csv"
+    rows = [f"{c!r},{t!r},text,{a!r},2.5,{b!r}" for (a, b, c), t in zip(X.tolist(), y.tolist())]
+    named = {"target": "t", "features": ["a", "b", "c"]}
+    numbered = {"target": "2", "features": ["4", "6", "1"]}
+    header = "c,t,note,a,weight,b"
+    for lines, hints, code in (
+        ([header, *rows], named, 0),
+        ([header, *rows], numbered, 0),
+        (rows, numbered, 0),
+        (rows, numbered | {"target": 2, "features": [4, 6, 1]}, 0),
+        ([header, *rows], named | {"features": ["b", "a", "c"]}, 1),
+        ([header, *rows], named | {"features": ["a", "b"]}, 1),
+        ([header, *rows], named | {"features": ["a", "b", "missing"]}, 2),
+        ([header, *rows], named | {"features": ["a", "b", "note"]}, 2),
+        ([header, *rows], {"target": "t"}, 2),
+        (rows, named, 2),
+        (rows, numbered | {"features": ["4", "6", "7"]}, 2),
+        (["2,x,7,4,6,1", *rows], numbered, 1),  # one sample more
+    ):
+        csv.write_text("\n".join(lines))
+        proof = write(tmp_path, problem | {"hints": hints})[1]
+        got, out = run([str(csv), proof], capsys)
+        assert got == code, (hints, out)
+    for hints in ({}, {"features": None}, {"features": ["1", "2", "3"]}):  # the target is the last
+        csv.write_text(
+            "\n".join(f"{a!r};{b!r};{c!r};{t!r}" for (a, b, c), t in zip(X.tolist(), y.tolist()))
+        )
+        assert run([str(csv), write(tmp_path, problem | {"hints": hints})[1]], capsys)[0] == 0
+
+
+def test_a_header_may_have_names_that_are_numbers(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0))
+    X, y = problem["X"].tolist(), problem["y"].tolist()
+    rows = [f"{a!r},{b!r},{c!r},{t!r}" for (a, b, c), t in zip(X, y)]
+    (tmp_path / "a.csv").write_text("\n".join(["3,2,1,t", *rows]))
+    hints = {"target": "t", "features": ["3", "2", "1"]}
+    proof = write(tmp_path, problem | {"hints": hints})[1]
+    assert run([str(tmp_path / "a.csv"), proof], capsys)[0] == 0
+
+
+def test_keys_of_the_header_that_occur_twice(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0))
+    data, proof = write(tmp_path, problem)
+    text = json.dumps(header_of(problem))
+    assert run([data, proof], capsys)[0] == 0
+    lam = f'"lam": "{hexed(problem["lam"])}"'
+    for old, new in (
+        ('"version": 1', '"version": 2, "version": 1'),
+        (lam, f'"lam": "0x1.0p+0", {lam}'),
+    ):
+        assert old in text
+        members = members_of(problem) | {"header.json": text.replace(old, new)}
+        write_members(proof, members)
+        code, out = run([data, proof], capsys)
+        assert code == 2
+        assert "twice" in out
+
+
+def test_codes_are_printed_for_people(tmp_path, capsys):
+    problem = make("hinge", np.random.default_rng(0), "free")
+    assert "codes of y: 2 -> -1, 5 -> 1\n" in run(write(tmp_path, problem), capsys)[1]
+    texts = {2.0: "malignant", 5.0: "benign"}
+    problem["y"] = [texts[float(v)] for v in problem["y"]]
+    problem["codes"] = [["malignant", -1.0], ["benign", 1.0]]
+    out = run(write(tmp_path, problem), capsys)[1]
+    assert "codes of y: malignant -> -1, benign -> 1\n" in out
+    for label in ("benign -> -1, malignant", "x\nVERIFIED gap <= 0", "\u202e", ""):
+        problem["codes"] = [[label, -1.0], ["malignant", -1.0], ["benign", 1.0]]
+        code, out = run(write(tmp_path, problem), capsys)
+        assert code == 0
+        assert f"codes of y: {label!a} -> -1, malignant -> -1, benign -> 1\n" in out
+        assert out.count("\nVERIFIED") == 1
+
+
 def test_each_of_several_problems_is_checked(tmp_path, capsys):
     problems = [make("huber", np.random.default_rng(0), kind) for kind in ("none", "penalised")]
     assert (problems[0]["X"] == problems[1]["X"]).all()
@@ -960,7 +1080,7 @@ def test_each_of_several_problems_is_checked(tmp_path, capsys):
                 members[name.replace("0/", "1/")] = content
         data, proof = write(tmp_path, problems[0])
         write_members(proof, members)
-        code, out = run([data, proof, "--quiet"], capsys)
+        code, out = run([data, proof], capsys)
         assert code == (false is not None)
         assert out.count("VERIFIED") == {None: 2, 0: 0, 1: 1}[false]
         assert (f"REFUSED: problem {false}: " in out) == (false is not None)
@@ -1115,6 +1235,42 @@ def test_a_zero_is_proven_just_where_its_radius_ends(tmp_path, capsys):
         )  # fmt: skip
         assert evaluate(claim(problem)) == (0, Q(-1, 32))
         assert (run(write(tmp_path, problem), capsys)[0] == 0) == good
+
+
+def test_a_strongly_convex_penalty_may_touch_the_end(tmp_path, capsys):
+    """As above with l2 = 1: the slope of g* is 0 on the closed interval."""
+    arrays = {"w": np.zeros(1), "b": np.zeros(1), "a": np.array([0.25])}
+    below = math.nextafter(1.0, 0)
+    for l1, l2, more, good in (
+        (1.0, 1.0, {}, True),
+        (below, 1.0, {}, False),
+        (0.5, 1.0, {"penalty_weights": np.array([2.0])}, True),
+        (1.0, 1.0, {"low": np.zeros(1)}, True),
+        (below, 1.0, {"low": np.zeros(1)}, False),
+        (0.5, 1.0, {"high": np.zeros(1)}, True),  # the lower end is 0
+        (1.0, 0.0, {}, False),
+        (1.0, 5e-324, {}, True),
+    ):
+        problem = dict(
+            X=np.ones((1, 1)), y=np.zeros(1), coded=[Q(0)], codes=None, repairs={}, lam=0.5, l2=l2,
+            loss={"name": "squared", "gamma": 1.0}, l1=l1, intercept="none", scaling=1.0, K=1,
+            arrays=arrays | more | {"zeros": np.ones(1, dtype="i1")},
+        )  # fmt: skip
+        assert evaluate(claim(problem)) == (0, Q(-1, 32))
+        assert (run(write(tmp_path, problem), capsys)[0] == 0) == good, (l1, l2, more)
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalised"])
+def test_a_column_of_zeros_has_no_coefficient(intercept, tmp_path, capsys):
+    problem = make("squared", np.random.default_rng(0), intercept)
+    problem["X"][:, 1] = 0
+    problem["arrays"]["w"][1] = 0
+    problem["arrays"]["zeros"] = np.array([0, 1, 0], dtype="i1")
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 0
+    problem["arrays"]["penalty_weights"] = np.array([1.0, 0.0, 1.0])  # any coefficient is as good
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 1
+    problem["arrays"]["penalty_weights"] = np.array([1.0, 5e-324, 1.0])
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 0
 
 
 def scores(problem):
