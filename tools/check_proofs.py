@@ -152,7 +152,7 @@ def problem_of(rng: np.random.Generator) -> dg.Problem:
 def by_solve(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
     problem = problem_of(rng)
     tol = float(rng.choice([1e-3, 1e-6, 1e-10]))
-    solution = dg.solve(problem, tol=tol, max_epochs=300, max_seconds=2.0)
+    solution = dg.solve(problem, tol=tol, max_epochs=100, max_seconds=1.0)
     y = original(problem)
     return problem.given, y, proven_fits(y, [(problem, solution)]), repr(problem)
 
@@ -235,7 +235,7 @@ def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
         y = np.array([f"label {value}" for value in y])
     s = weights(rng, X.shape[0])
     if hasattr(model, "max_iter") and "CV" not in type(model).__name__:
-        model.set_params(max_iter=300)
+        model.set_params(max_iter=100)
     model.fit(X, y, **({} if s is None else {"sample_weight": s}))
     return X, y, model, repr(model)
 
