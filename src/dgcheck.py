@@ -28,7 +28,7 @@ def fields(value, names):
     return [value[name] for name in names.split()]
 
 def unique(pairs):
-    need(len(dict(pairs)) == len(pairs), "a key of the header occurs twice", BAD)
+    need(len(dict(pairs)) == len(pairs), "a key of the header, or a repair, occurs twice", BAD)
     return dict(pairs)
 
 def real(text):  # a finite float, as float.hex writes it
@@ -36,8 +36,9 @@ def real(text):  # a finite float, as float.hex writes it
     need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
     return Fraction(value)
 
-def digest(tag, *parts):  # SHA-256 of a tag and of little-endian numbers
-    return hashlib.sha256(tag + b"".join(struct.pack(f"<{len(v)}{code}", *v) for code, v in parts)).hexdigest()
+def digest(*parts):  # SHA-256 of bytes and of little-endian numbers
+    packed = (v if isinstance(v, bytes) else struct.pack(f"<{len(v[1])}{v[0]}", *v[1]) for v in parts)
+    return hashlib.sha256(b"".join(packed)).hexdigest()
 
 def integers(values):  # integers, and the denominator that makes them the values
     ratios = [v.as_integer_ratio() for v in values]
@@ -160,15 +161,14 @@ def npz_rows(archive, n, p):  # labels, weights (if there are any), columns and 
 
 def text_rows(lines, name, target, features, base):  # the same; names of columns, and their numbers from 1, are texts
     first = next(lines, "")
-    lines = chain([first], lines)
     if ".csv" not in name.lower() and (":" in first or not re.search("[,;\t]", first)):  # LIBSVM
-        for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
+        for line in filter(None, (line.partition("#")[0].strip() for line in chain([first], lines))):
             label, *rest = (re.sub(r"\sqid:\S*", "", line) if "qid:" in line else line).split(None, 1)
             parts = rest[0].replace(":", " : ").split() if rest else []
             need(parts[1::3] == [":"] * len(parts[::3]), f"{line!a:.70}: not pairs column:value", BAD)
             yield [label], [], [int(j) - base for j in parts[::3]], list(map(float, parts[2::3]))
         return
-    rows = csv.reader(lines, delimiter=max(",;\t", key=first.count), strict=True)
+    rows = csv.reader(chain([first], lines), delimiter=max(",;\t", key=first.count), strict=True)
     head = next(rows)
     numbers = [str(j) for j in range(1, len(head) + 1)]
     called = (target or numbers[-1], *features)
@@ -202,20 +202,18 @@ class Data:
             rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]
         if texts and all(map(is_number, self.y)): self.y = list(map(float, self.y))
         self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
-        columns, values = (array(code, chain(*(row[k] for row in rows))) for k, code in enumerate("qd"))
+        columns, values = (array(code, b"".join(row[k] for row in rows)) for k, code in enumerate("qd"))
         small, large = (end(map(abs, values), default=1.0) for end in (min, max))
         self.unit = 1 << max(0, 53 - math.frexp(small)[1])  # all are multiples of the last bit of the smallest
         exact = 1e-99 < small <= large < 1e99 and list(map(int, map(float(self.unit).__mul__, values)))  # fast
         x, self.unit = (exact, self.unit) if exact else integers(values)
         starts = list(accumulate((len(js) for js, _ in rows), initial=0))
         self.rows = [(js, x[i:j]) for (js, _), i, j in zip(rows, starts, starts[1:])]
-        good = len(rows) == n and max(columns, default=-1) < p
-        need(good, f"the data have not {n} samples with at most {p} features, as the proof has")
-        self.digests = [digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values))]
-        texts = (part for t in self.y for part in (("q", [len(t.encode())]), ("B", t.encode())))
+        need(len(rows) == n and max(columns, default=-1) < p, f"the data have not {n} samples of at most {p} features")
+        texts = chain(*((("q", [len(t)]), t) for t in map(str.encode, self.y if self.text else ())))
         numbers = ("q", (n, self.y_columns)), ("d", [v + 0.0 for v in self.y if not self.text])
-        tag, parts = (b"dualgap-text-1\n", (("q", [n]), *texts)) if self.text else (b"dualgap-numbers-1\n", numbers)
-        self.digests.append(digest(tag, *parts))
+        y = (b"dualgap-text-1\n", ("q", [n]), *texts) if self.text else (b"dualgap-numbers-1\n", *numbers)
+        self.digests = digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values)), digest(*y)
 
     def times(self, w, power=1):  # Σ_j x_ij w_j for each sample, or with the squares of x
         v, unit = integers(w)
@@ -246,17 +244,19 @@ def check_problem(number, stated, facts, archive, data):
     need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
     need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
-    arrays = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
-    arrays |= {"labels": [0] * n, "centre": [0.0] * p, "zeros": []}
-    shapes = {name: (n if name == "labels" else len(v),) for name, v in arrays.items()}
-    shapes |= {"w": (p, K)[: 1 + (K > 1)], "b": (K,), "a": (n, K)[: 1 + (K > 1)], "zeros": (p, K)[: 1 + (K > 1)]}
-    for name, sha in told.items():
-        dtype, _, content, values = archive.load(f"{number}/{name}.npy", shapes[name])
+    shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,)}
+    shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
+    arrays = dict.fromkeys(("w", "b", "a"))  # these have to be there
+    for name, sha in (arrays | told).items():
+        shape = shapes[name] if K > 1 or name == "b" else shapes[name][:1]
+        dtype, _, content, values = archive.load(f"{number}/{name}.npy", shape)
         need(dtype == ("|i1" if name in ("zeros", "labels") else "<f8"), f"{name}: dtype {dtype}", BAD)
         need(digest(content) == sha, f"{name}: SHA-256 differs from the header's")
-        most_allowed = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
-        need(all(abs(v) <= most_allowed for v in values), f"{name} has entries that are not finite")
+        top = INF if name in ("penalty_weights", "low", "high") else sys.float_info.max
+        need(all(abs(v) <= top for v in values), f"{name} has entries that are not finite")
         arrays[name] = values.tolist()
+    defaults = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
+    arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": []} | arrays
     # 2. Parameters, weights, targets, repairs of a
     lam, kappa, l1, l2 = map(real, (lam, kappa, *fields(penalty, "l1 l2")))
     need(min(lam, kappa) > 0 <= min(l1, l2), "lam and scaling must be above 0, l1 and l2 not below")
@@ -278,7 +278,7 @@ def check_problem(number, stated, facts, archive, data):
     need(set(y) <= allowed and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
     exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
     y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
-    for index, above, below in repairs:
+    for index, (above, below) in unique([(k, (above, below)) for k, above, below in repairs]).items():
         top, bottom = int(above, 16), int(below, 16)
         good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and type(index) is int and 0 <= index < len(a)
         common = math.lcm(common, bottom)
@@ -306,10 +306,10 @@ def check_problem(number, stated, facts, archive, data):
         for j, (v, u, omega, low, high) in enumerate(parts):
             need(low <= v <= high and (omega < INF or v == 0), f"P is infinite: coefficient {j} is out of bounds")
             if omega < INF and (v or u or not low <= 0 <= high):
-                v_l1, v_l2, size = Fraction(omega) * l1, Fraction(omega) * l2, abs(Fraction(v))
-                worst = most(u, v_l1, v_l2, low, high)
+                l1_j, l2_j, size = Fraction(omega) * l1, Fraction(omega) * l2, abs(Fraction(v))
+                worst = most(u, l1_j, l2_j, low, high)
                 need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
-                P, D = P + lam * (v_l1 * size + v_l2 * size * size / 2), D - lam * worst
+                P, D = P + lam * (l1_j * size + l2_j * size * size / 2), D - lam * worst
     used = [i for i in range(n) if s[i]]
     D -= sum(s[i] * loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") for i in used) / S
     P += sum(s[i] * loss.value([z[i] for z in zs], y[i])[1] for i in used) / S
@@ -360,7 +360,7 @@ def check_problem(number, stated, facts, archive, data):
     short = float(decimal.Context(2, rounding=decimal.ROUND_CEILING).plus(dec(real(claimed))))
     yield f"VERIFIED gap <= {short:.1e} ({told}){more}"
 
-def check(data, proof, target, zero_based):  # lines to print; StopError (or another error of a damaged file) ends them.
+def check(data, proof, target, zero_based):  # lines to print; StopError (or another error of a damaged file) ends them
     with Archive(proof) as archive:
         need(archive.getinfo("header.json").file_size < 1 << 26, "header.json is too large", BAD)
         header = json.loads(archive.read("header.json"), object_pairs_hook=unique)

@@ -1,5 +1,6 @@
 """dgcheck against proofs that are written and evaluated here, without a line of dualgap."""
 
+import ast
 import copy
 import decimal
 import gzip
@@ -727,6 +728,7 @@ STATED = {
     "parameter": (("statement", "loss", "more"), "0x1.0p+0"),
     "repair": (("repairs",), [[0, "0x1", "-0x3"]]),
     "repair index": (("repairs",), [[10**9, "0x1", "0x3"]]),
+    "repaired twice": (("repairs",), [[0, "0x0", "0x1"], [0, "0x0", "0x1"]]),
     "classes": (("statement", "classes"), 10**12),
 }
 
@@ -1084,6 +1086,28 @@ def test_each_of_several_problems_is_checked(tmp_path, capsys):
         assert code == (false is not None)
         assert out.count("VERIFIED") == {None: 2, 0: 0, 1: 1}[false]
         assert (f"REFUSED: problem {false}: " in out) == (false is not None)
+
+
+def test_a_forged_number_of_features_takes_no_memory(tmp_path, capsys):
+    problem = make("huber", np.random.default_rng(0))
+    header, p = header_of(problem), 10**11
+    X, data = problem["X"], header["data"]
+    rows, columns = np.nonzero(X)
+    counts = np.r_[0, np.cumsum((X != 0).sum(axis=1))]
+    ints = [np.array(v, dtype="<i8").tobytes() for v in ((7, p), counts, columns)]
+    data |= {"features": p, "X": sha(b"dualgap-matrix-1\n", *ints, X[rows, columns].tobytes())}
+    header["problems"][0]["seal"] = seal(header["problems"][0], data)
+    code, out = run(write(tmp_path, problem, header), capsys)
+    assert code == 2
+    assert "w.npy: its shape" in out
+
+
+def test_the_file_is_short_and_old_pythons_read_it():
+    with open(dgcheck.__file__, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    assert len(lines) <= 400
+    assert max(map(len, lines)) <= 120
+    ast.parse("\n".join(lines), feature_version=(3, 10))
 
 
 def test_the_copied_file_runs_alone(tmp_path):
