@@ -16,7 +16,10 @@ from typer.testing import CliRunner
 import dgcheck
 import dualgap as dg
 from dualgap.cli import app
+from dualgap.distributed import solve as solve_in_parts
 from dualgap.penalties import Box, ElasticNet, Weighted
+from dualgap.proof_file import write_proof
+from dualgap.proven import proven_fits
 from tools.check_proofs import CRASHED, REFUSED, check_many
 
 
@@ -269,3 +272,21 @@ def test_random_problems(first):
     found = check_many(range(first, first + 30))
     assert not [each for each in found if each.verdict in (REFUSED, CRASHED)]
     assert sum(each.verdict == "verified" for each in found) >= 20
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "softmax"])
+def test_fits_in_parts(loss, tmp_path):
+    """Three partitions with a free intercept: the driver's certificate, judged on the whole data."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    signal = X[:, 0] + rng.normal(size=60)
+    y = {"squared": signal + 1e3, "softmax": np.digitize(signal, [-0.5, 0.5])}.get(
+        loss, np.where(signal > 0, 1, -1)
+    )
+    weights = None if loss == "hinge" else 10.0 ** rng.uniform(-2, 2, size=60)
+    problem = dg.Problem(X, y, loss, "l2", 0.05, weights, intercept=True)
+    solution = solve_in_parts(problem, 2, partitions=3, tol=1e-3, max_epochs=2000)
+    assert solution.converged, str(solution)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    proof = write_proof(tmp_path / "parts.dgp", X, y, proven_fits(y, [(problem, solution)]))
+    assert judged(tmp_path / "data.npz", proof) == 0

@@ -20,10 +20,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dgcheck
 import numpy as np
 import scipy.sparse as sp
 
+import dgcheck
 import dualgap as dg
 from dualgap import terms
 from dualgap.certificate import prove
