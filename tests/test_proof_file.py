@@ -276,7 +276,7 @@ def test_random_problems(first):
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "softmax"])
 def test_fits_in_parts(loss, tmp_path):
-    """Three partitions with a free intercept: the driver's certificate, judged on the whole data."""
+    """Three partitions with a free intercept: the driver's proof, judged on all data."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
     signal = X[:, 0] + rng.normal(size=60)
