@@ -1,6 +1,7 @@
 """Certificates as theorems: free features are balanced exactly, in fractions."""
 
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap import certificate
-from dualgap.ballast import ballast, candidates, chosen, merged, moves
+from dualgap import certificate, terms
+from dualgap.ballast import ballast, candidates, charged, chosen, merged, moves
 from dualgap.distributed import whole
 from dualgap.exact_balance import exactly_feasible
 from dualgap.path import path
@@ -137,6 +138,40 @@ def test_partitions_have_the_ballast_of_the_whole():
         there = chosen(merged(parts, [len(places) for places in halves]))
         for one, other in zip(here[:5], there[:5]):
             np.testing.assert_array_equal(one, other)
+
+
+def conjs_of(problem, a):
+    """Σ c φ*(−a)."""
+    z, none = np.zeros(problem.dual_size), np.empty(0)
+    points = problem.loss, problem.y, problem.c, z, a
+    return terms.sample_terms(*points, terms.no_error, none, problem.width).conjs
+
+
+@pytest.mark.parametrize("problem", list(free_problems()), ids=lambda p: type(p.loss).__name__)
+def test_what_ballast_costs_is_charged(problem):
+    """Moves by the bound, either way: u, φ* and a·z change by no more than the charge says."""
+    rng = np.random.default_rng(0)
+    dual = problem.flat(dg.solve(problem, tol=1e-3).dual, "dual", problem.n)
+    held = ballast(problem, dual)
+    w = rng.normal(size=problem.coef_size) * rng.choice([-1.0, 1.0], size=problem.coef_size)
+    missing = 0.5 * np.abs(held.constraints).sum(axis=0).min() * np.ones(len(held.places))
+    far = moves(held, missing, problem.weight_error)
+    if far is None:
+        missing *= 1e-3
+        far = moves(held, missing, problem.weight_error)
+    cost = charged(problem, held, missing, w)
+    z, conjs = problem.decision(w), conjs_of(problem, dual)
+    for signs in product([-1.0, 1.0], repeat=len(far)):
+        moved = dual.reshape(problem.n, -1).copy()
+        for i, k, step in zip(held.samples, held.classes, far * np.array(signs)):
+            moved[i, k] += step
+            if problem.width > 1:
+                moved[i, int(problem.y[i])] -= step
+        change = moved.ravel() - dual
+        assert (np.abs(problem.average(change)) <= cost.u * (1.0 + 1e-9)).all()
+        grown = conjs_of(problem, moved.ravel()) - conjs
+        assert grown <= cost.of_dual + 1e-12
+        assert grown + abs(np.sum(problem.weighted(change) * z)) <= cost.of_gap + 1e-12
 
 
 def test_one_function_judges():

@@ -270,7 +270,7 @@ def charged(frame: Any, held: Ballast, missing: Floats, w: Floats) -> Charge | N
         touched[places, y] = 1.0
     u = (share[:, None] * np.abs(held.X)).T @ touched / frame.lam * (1.0 + _ROUNDED)
     # |Δ·z| ≤ |Δ| Σ|x||w|, or for classes |Δ|(|z_k| + |z_y|).
-    sizes = np.sum(np.abs(held.X @ np.abs(w.reshape(-1, width))) * touched, axis=1)
+    sizes = np.sum((np.abs(held.X) @ np.abs(w.reshape(-1, width))) * touched, axis=1)
     costs = np.zeros(len(far))
     signs = np.asarray(held.y, dtype=frame.y.dtype)
     moved = held.a.copy()
