@@ -362,3 +362,12 @@ def test_what_overflows_has_no_bound():
         dg.Problem(rng.normal(size=(10, 2)) * 1e200, np.ones(10))
     large = dg.Problem(rng.normal(size=(10, 2)) * 1e100, rng.normal(size=10), intercept=True)
     assert dg.certify(large, [1.0, 1.0]).dual <= large.primal(large.features.origin)
+
+
+def test_exponentials_that_underflow_are_charged():
+    """e^−2000 is not 0: neither is the objective, nor may its bound be."""
+    problem = dg.Problem(np.ones((2, 1)), [0.0, 0.0], "poisson", "l1", 1.0, intercept=True)
+    proof = dg.certify(problem, [0.0], intercept=-2000.0)
+    assert proof.primal == 0.0
+    assert proof.upper > 0.0
+    assert proof.gap > 0.0

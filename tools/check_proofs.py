@@ -298,6 +298,11 @@ def report(found: list[Outcome]) -> bool:
     gaps = np.array([each.gap for each in judged])
     for level in (1e-10, 1e-6, 1e-3, 1.0):
         print(f"relative gap up to {level:.0e}: {np.count_nonzero(gaps <= level)}")
+    reasons = Counter(
+        each.what.split(": ", 1)[-1][:60] for each in found if each.verdict == BAD_INPUT
+    )
+    for reason, count in reasons.most_common(12):
+        print(f"{count} refused as input: {reason} ...")
     for each in found:
         if each.verdict in (REFUSED, CRASHED, NO_BOUND):
             print(f"{each.number} {each.verdict}: {each.what}")

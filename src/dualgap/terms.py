@@ -36,6 +36,7 @@ from dualgap.linalg.exact import added, plus
 _MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 16
 _BOUNDED = 1 << 14  # the most where there are bounds on errors, which are vectors of that length
 _SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
+_UNDERFLOW = 1e-150  # more than exponentials are that float64 takes for 0
 _COVERED = 1.0 + 1e-6  # bounds on errors are sums of positive terms, with errors of their own
 
 
@@ -96,17 +97,27 @@ def sample_terms(
         points = y[one], c[one], z[flat], a[flat]
         return action(loss, multiplied, *points, z_error(one), parts[one], PER_TERM + weight_error)
 
-    return total(_threads.together(sums, list(pieces(len(y), loss, width, bounded=True))))
+    found = total(_threads.together(sums, list(pieces(len(y), loss, width, bounded=True))))
+    if z_error is no_error or not _has_exponentials(loss):
+        return found
+    return found._replace(
+        of_primal=found.of_primal + _UNDERFLOW,
+        of_gap=found.of_gap + _UNDERFLOW,
+        of_dual=found.of_dual + _UNDERFLOW,
+    )
+
+
+def _has_exponentials(loss: Any) -> bool:
+    made_of_pieces = hasattr(loss, "face") or not getattr(loss, "differentiable", True)
+    return not (made_of_pieces or getattr(loss, "quadratic", False))
 
 
 def pieces(
     n: int, loss: Any, width: int = 1, *, bounded: bool = False
 ) -> Iterator[tuple[slice, slice]]:
     """Samples, and where their entries are in flat vectors: all at once if they are few."""
-    made_of_pieces = hasattr(loss, "face") or not getattr(loss, "differentiable", True)
-    dear = not (made_of_pieces or getattr(loss, "quadratic", False))
     size = max(n, 1)
-    if n >= (_MANY_DEAR if dear else _MANY):
+    if n >= (_MANY_DEAR if _has_exponentials(loss) else _MANY):
         most = _BOUNDED if bounded else _PIECE
         size = -(-n // (2 * -(-n // (2 * most))))  # in an even number of parts
     for first in range(0, n, size):
