@@ -51,7 +51,7 @@ def origin(problem: Any) -> Floats:
     if problem.intercept is True and problem.width == 1:
         w[-1] = problem.best_constant[1]
     elif problem.intercept is True:
-        w[-problem.width :][_shares(problem) == 0.0] = _NEVER
+        w[-problem.width :][problem.classes_without_weight] = _NEVER
     return np.asarray(w)
 
 

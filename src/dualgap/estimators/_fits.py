@@ -77,8 +77,7 @@ def centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
     if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
         if problem.intercept is True:
             # A class without weight has an intercept far away, which says nothing of others.
-            has_weight = np.bincount(problem.y.astype(int), problem.c, problem.width) > 0.0
-            intercept = intercept - np.mean(intercept[has_weight])
+            intercept = intercept - np.mean(intercept[~problem.classes_without_weight])
         if problem.features.free.all():
             coef = coef - coef.mean(axis=1, keepdims=True)
     return coef, intercept
