@@ -26,7 +26,6 @@ def need(condition, reason, verdict="REFUSED"):
 def fields(value, names):
     need(set(value) == set(names.split()), f"the keys are not exactly {names}", BAD)
     return [value[name] for name in names.split()]
-
 def unique(pairs):
     need(len(dict(pairs)) == len(pairs), "a key of the header, or a repair, occurs twice", BAD)
     return dict(pairs)
@@ -44,7 +43,6 @@ def integers(values):  # integers, and the denominator that makes them the value
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
     return [n * (common // q) for n, q in ratios], common
-
 def dec(q):
     return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
 
@@ -186,6 +184,7 @@ class Data:
     """X as rows of nonzeros, y and their digests; products with X are exact."""
     def __init__(self, path, n, p, target, features, base):
         self.n, self.p, self.y, self.weights, rows, least = n, p, [], [], [], 0
+        self.named = f"X: {len(features) or 'all other'} columns, y: {target!a}, " if target or features else "y: "
         with open(path, "rb") as file: magic = file.read(2)
         packer = importlib.import_module({b"\x1f\x8b": "gzip", b"BZ": "bz2", b"\xfd7": "lzma"}.get(magic, "builtins"))
         with Archive(path) if magic == b"PK" else packer.open(path, "rt", encoding="utf-8-sig", newline="") as file:
@@ -270,7 +269,8 @@ def check_problem(number, stated, facts, archive, data):
     y, words = data.y[column :: data.y_columns], "none"
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}
-        need(len(table) == len(codes) and set(y) <= set(table), "not one code for each label")
+        good = len(table) == len(codes) and {*table.values()} <= ({*range(K)} if K > 1 else {-1, 1})
+        need(good and set(y) == set(table), "not one code, -1 or 1 or a class, for each label of y")
         words = (f"{k:.17g}" if not data.text else k if re.fullmatch(r"[\w .+-]+", k) else ascii(k) for k in table)
         words, y = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values())), [table[v] for v in y]
     need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
@@ -279,7 +279,7 @@ def check_problem(number, stated, facts, archive, data):
     exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
     y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
     for index, (above, below) in unique([(k, (above, below)) for k, above, below in repairs]).items():
-        top, bottom = int(above, 16), int(below, 16)
+        top, bottom = int(above[: 1 << 14], 16), int(below[: 1 << 14], 16)  # what is cut differs below
         good = (hex(top), hex(bottom)) == (above, below) and bottom > 0 and type(index) is int and 0 <= index < len(a)
         common = math.lcm(common, bottom)
         need(good and common.bit_length() < 1 << 17, "a repair is malformed, or all denominators are too large", BAD)
@@ -287,7 +287,7 @@ def check_problem(number, stated, facts, archive, data):
     for i, k in enumerate(y if K > 1 else ()):
         a[i * K + k] -= sum(a[i * K : i * K + K])
     given = "".join(f", {k} = {float(v)!r}" for k, v in loss.given.items())
-    yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); codes of y: {words:.500}"
+    yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
     for name in ("weights", *(k for k in ("penalty_weights", "low", "high") if k in told)):

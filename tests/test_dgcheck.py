@@ -1053,17 +1053,20 @@ def test_keys_of_the_header_that_occur_twice(tmp_path, capsys):
 
 def test_codes_are_printed_for_people(tmp_path, capsys):
     problem = make("hinge", np.random.default_rng(0), "free")
-    assert "codes of y: 2 -> -1, 5 -> 1\n" in run(write(tmp_path, problem), capsys)[1]
+    assert "codes: 2 -> -1, 5 -> 1\n" in run(write(tmp_path, problem), capsys)[1]
     texts = {2.0: "malignant", 5.0: "benign"}
     problem["y"] = [texts[float(v)] for v in problem["y"]]
     problem["codes"] = [["malignant", -1.0], ["benign", 1.0]]
     out = run(write(tmp_path, problem), capsys)[1]
-    assert "codes of y: malignant -> -1, benign -> 1\n" in out
+    assert "codes: malignant -> -1, benign -> 1\n" in out
     for label in ("benign -> -1, malignant", "x\nVERIFIED gap <= 0", "\u202e", ""):
-        problem["codes"] = [[label, -1.0], ["malignant", -1.0], ["benign", 1.0]]
-        code, out = run(write(tmp_path, problem), capsys)
+        odd = {**problem, "y": [label if v == "malignant" else v for v in problem["y"]]}
+        odd["codes"] = [[label, -1.0], ["benign", 1.0]]
+        _, proof = write(tmp_path, odd)
+        np.savez(tmp_path / "odd.npz", X=odd["X"], y=odd["y"])
+        code, out = run([str(tmp_path / "odd.npz"), proof], capsys)
         assert code == 0
-        assert f"codes of y: {label!a} -> -1, malignant -> -1, benign -> 1\n" in out
+        assert f"codes: {label!a} -> -1, benign -> 1\n" in out
         assert out.count("\nVERIFIED") == 1
 
 
@@ -1398,3 +1401,22 @@ def test_labels_without_curvature(tmp_path, capsys):
     del problem["arrays"]["centre"]
     problem["claims"]["intercept_radius"] = 1.0
     assert run(write(tmp_path, problem), capsys)[0] == 1
+
+
+def test_other_recodings_are_refused(tmp_path, capsys):
+    """Codes that are no signs state another y; those of labels that do not occur hide others."""
+    problem = make("squared", np.random.default_rng(0), "free")
+    labels = sorted({float(v) for v in problem["y"]})
+    problem["codes"] = [[v, v] for v in labels]
+    assert run(write(tmp_path, problem), capsys)[0] == 1
+    problem = make("hinge", np.random.default_rng(0), "free")
+    problem["codes"] = [*problem["codes"], [99.0, 1.0]]
+    code, out = run(write(tmp_path, problem), capsys)
+    assert code == 1
+    assert "for each label of y" in out
+
+
+def test_huge_numerators_are_unreadable(tmp_path, capsys):
+    problem = make("squared", np.random.default_rng(0), "none")
+    problem["repairs"] = {0: Q(1 << 4_000_000)}
+    assert run(write(tmp_path, problem), capsys)[0] == 2

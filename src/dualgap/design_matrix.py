@@ -21,12 +21,19 @@ class DesignMatrix:
     intercept is that of the moved data (``intercept.py``).
     """
 
-    def __init__(self, X: Any, intercept: Any = False, intercept_scaling: float = 1.0) -> None:
+    def __init__(
+        self,
+        X: Any,
+        intercept: Any = False,
+        intercept_scaling: float = 1.0,
+        *,
+        is_whole: bool = True,
+    ) -> None:
         self.given = self.X = storage.as_data(X)
         self.shift: Shift | None = None
         self.n, self.p = self.X.shape
         self.intercept = check_intercept(intercept)
-        if self.intercept is True:
+        if self.intercept is True and is_whole:  # partitions would have to agree on a shift
             self.X, self.shift = moved(self.given)
         scaling = positive(intercept_scaling, "intercept_scaling")
         self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)

@@ -176,10 +176,13 @@ def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
 def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
     if labels is None:
         return None
-    return [
+    found = [
         [label if isinstance(label, str) else float(label).hex(), float(code).hex()]
         for label, code in labels
     ]
+    if len({label for label, _ in found}) < len(found):
+        raise ValueError("y has labels that float64 cannot tell apart: use smaller numbers or text")
+    return found
 
 
 def as_label(label: Any) -> Any:

@@ -15,6 +15,7 @@ from dualgap.intercept import shift_error
 from dualgap.linalg.products import BLOCK, norm
 from dualgap.losses._simplex import LOOSE
 
+_LOST = 1e-300  # at most what the square of an entry is that float64 takes for 0
 _MULTIPLIED = 2.0  # roundings of a multiple
 
 
@@ -127,4 +128,6 @@ def _bound(squares: Any, blocked: bool, size: float, more: float, out: Any) -> N
         count = out[i]
         if blocked:
             count = min(count, BLOCK + count / BLOCK)
-        out[i] = (2.0 + count + more) * EPS * math.sqrt(squares[i]) * size
+        # Squares of entries below 1e-150 may have been lost.
+        length = math.sqrt(squares[i] + _LOST * out[i])
+        out[i] = (2.0 + count + more) * EPS * length * size

@@ -2,8 +2,8 @@
 
 If φ is 1/γ-smooth, D is strongly concave, so that  ½γ Σ_i c_i (a_i − a_i*)² ≤ D(a*) − D(a) ≤ gap.
 By Cauchy and Schwarz  |u_j − u_j*| ≤ √(2·gap/γ · Σ_i c_i x_ij²)/λ,  and w_j* is a slope of g_j* at
-u_j*. Slopes grow, so where those at both ends of the interval are 0, w_j* is 0. With an unpenalised
-intercept Σ c a = Σ c a* = 0, so that x_ij may be taken less its mean.
+u_j*. Slopes grow, so where all slopes at both ends of the interval are 0, w_j* is 0. With an
+unpenalised intercept Σ c a = Σ c a* = 0, so that x_ij may be taken less its mean.
 (Fercoq, Gramfort, Salmon 2015, for any smooth loss and separable penalty.)
 """
 
@@ -54,8 +54,8 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     reach = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _ROOM
     error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
     lowest, highest = np.empty((2, problem.coef_size))
-    terms.conj_slopes(problem.penalty, u - error, lowest)
-    terms.conj_slopes(problem.penalty, u + error, highest)
+    terms.conj_slopes(problem.penalty, u - error, lowest, -np.inf)
+    terms.conj_slopes(problem.penalty, u + error, highest, np.inf)
     zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
     return problem.shaped(zero[:own])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import LARGEST, Floats, finite_vector
+from dualgap._validate import LARGEST, SMALLEST, Floats, finite_vector
 
 
 def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
@@ -21,6 +21,10 @@ def check_targets(y: Any, loss: Any, n: int) -> tuple[Floats, Any]:
     largest = max(-low, high)
     if largest > LARGEST:
         raise ValueError(f"y has entries of size {largest:.1e}, whose squares overflow: rescale y")
+    if loss.targets == "real" and 0.0 < largest < SMALLEST:
+        raise ValueError(
+            f"y has entries of size up to {largest:.1e}, whose squares underflow: rescale y"
+        )
     name = type(loss).__name__
     if loss.targets == "count" and low < 0.0:
         raise ValueError(f"y has negative entries; {name} needs counts or rates >= 0")

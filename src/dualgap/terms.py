@@ -36,6 +36,7 @@ from dualgap.linalg.exact import added, plus
 _MANY, _MANY_DEAR, _PIECE = 1 << 16, 1 << 14, 1 << 16
 _BOUNDED = 1 << 14  # the most where there are bounds on errors, which are vectors of that length
 _SHORT = 1 << 12  # entries of a vector that is short, yet long for NumPy
+_SMALLEST = 1e-300  # more than squares are, times weights, that float64 takes for 0
 _UNDERFLOW = 1e-150  # more than exponentials are that float64 takes for 0
 _COVERED = 1.0 + 1e-6  # bounds on errors are sums of positive terms, with errors of their own
 
@@ -202,8 +203,21 @@ def _sample_terms(
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
     """The same over features; ``u_error`` bounds the error of u or is empty."""
-    sums = _feature_terms(penalty, lam, w, u, parts)
-    return total([(*sums, *_feature_errors(penalty, lam, w, u, u_error))])
+    found = total(
+        [
+            (
+                *_feature_terms(penalty, lam, w, u, parts),
+                *_feature_errors(penalty, lam, w, u, u_error),
+            )
+        ]
+    )
+    # Squares of small numbers underflow, and λ makes them larger again.
+    lost = _SMALLEST * len(w) * max(lam, 1.0)
+    return found._replace(
+        of_primal=found.of_primal + (lost if found.of_primal > 0.0 else 0.0),
+        of_gap=found.of_gap + (lost if found.of_gap > 0.0 else 0.0),
+        of_dual=found.of_dual + (lost if found.of_dual > 0.0 else 0.0),
+    )
 
 
 @ordered_kernel
@@ -309,10 +323,10 @@ def feature_facts(
 
 
 @kernel
-def conj_slopes(penalty: Any, u: Any, out: Any) -> None:
-    """out = ∇g*(u)."""
+def conj_slopes(penalty: Any, u: Any, out: Any, near: float = 0.0) -> None:
+    """out = ∇g*(u), where there are several slopes the one nearest to ``near``."""
     for j in range(len(u)):
-        out[j] = conj_slope(penalty, u[j], 0.0, j)
+        out[j] = conj_slope(penalty, u[j], near, j)
 
 
 @kernel

@@ -65,7 +65,8 @@ class Block(Problem):
     spread: Any = None  # how features are spread over all partitions
 
     def __init__(self, raw: Raw, model: Model, shape: Shape) -> None:
-        DesignMatrix.__init__(self, raw.X, model.intercept, model.intercept_scaling)
+        scaling = model.intercept_scaling
+        DesignMatrix.__init__(self, raw.X, model.intercept, scaling, is_whole=False)
         self.shape = shape
         self.loss = model.loss
         self.classes = shape.labels

@@ -63,7 +63,7 @@ class Standing:
                 point = point_of(self.whole, self.crew.ask(average, Change()))
                 self.u = point.u
                 points = (self.best, *self.scheme.points(self.inner, point.u))
-                point = self._feasible(point)
+                point = self._feasible(point, np.max(np.abs(points), axis=0))
                 judged = self.crew.ask(judge, Judging(points, True, self.change))
             except LostError as lost:
                 self.lost += len(lost.partitions)
@@ -77,8 +77,8 @@ class Standing:
             self.best = proof[1]
             return proof
 
-    def _feasible(self, point: Point) -> Point:
-        """That of the change with which D is finite."""
+    def _feasible(self, point: Point, w: Floats) -> Point:
+        """That of the change with which D is finite, for coefficients no larger than ``w``."""
         self.change = Change()
         if len(self.frame.free_places):
             self.change = self._balance(point)
@@ -87,7 +87,7 @@ class Standing:
         def at(length: float) -> Point:
             self.change = self.change._replace(factor=length)
             own = Point(length * point.u, point.error if length > 0.0 else 0.0 * point.error)
-            return balanced(self.frame, own, self._ballast, self.best)
+            return balanced(self.frame, own, self._ballast, w)
 
         return shortened(self.frame, at)[1]
 
