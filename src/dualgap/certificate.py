@@ -281,4 +281,6 @@ def _above(number: float) -> float:
 def _radius(gap: float, strength: float) -> float | None:
     if strength == 0.0:
         return None
-    return float(np.sqrt(2.0 * gap / strength)) * (1.0 + 4.0 * EPS) if gap < np.inf else np.inf
+    if not gap < np.inf:
+        return np.inf
+    return float(np.sqrt(2.0 * gap) / np.sqrt(strength)) * (1.0 + 4.0 * EPS)

@@ -123,7 +123,7 @@ def _of_coefficients(problem: Problem, gap: float) -> Radius:
         spread = 1.0 / strength
     penalised = problem.intercept == "penalised"
     constant = problem.constant**2 * spread[-1] if penalised else 0.0
-    root = np.sqrt(2.0 * gap / problem.lam)
+    root = np.sqrt(2.0 * gap) / np.sqrt(problem.lam)  # a quotient might underflow
     return Radius(float(root), spread[: problem.p], float(constant), 0.0, None)
 
 

@@ -101,11 +101,7 @@ def sample_terms(
     found = total(_threads.together(sums, list(pieces(len(y), loss, width, bounded=True))))
     if z_error is no_error or not _has_exponentials(loss):
         return found
-    return found._replace(
-        of_primal=found.of_primal + _UNDERFLOW,
-        of_gap=found.of_gap + _UNDERFLOW,
-        of_dual=found.of_dual + _UNDERFLOW,
-    )
+    return _with_lost(found, _UNDERFLOW, _SMALLEST * bool(a.any()))
 
 
 def _has_exponentials(loss: Any) -> bool:
@@ -203,20 +199,21 @@ def _sample_terms(
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
     """The same over features; ``u_error`` bounds the error of u or is empty."""
-    found = total(
-        [
-            (
-                *_feature_terms(penalty, lam, w, u, parts),
-                *_feature_errors(penalty, lam, w, u, u_error),
-            )
-        ]
-    )
+    sums = _feature_terms(penalty, lam, w, u, parts)
+    found = total([(*sums, *_feature_errors(penalty, lam, w, u, u_error))])
+    if not len(u_error):
+        return found
     # Squares of small numbers underflow, and λ makes them larger again.
-    lost = _SMALLEST * len(w) * max(lam, 1.0)
-    return found._replace(
-        of_primal=found.of_primal + (lost if found.of_primal > 0.0 else 0.0),
-        of_gap=found.of_gap + (lost if found.of_gap > 0.0 else 0.0),
-        of_dual=found.of_dual + (lost if found.of_dual > 0.0 else 0.0),
+    of_w, of_u = (_SMALLEST * len(w) * max(lam, 1.0) * bool(np.any(v)) for v in (w, u))
+    return _with_lost(found, of_w, of_u)
+
+
+def _with_lost(sums: Sums, of_primal: float, of_dual: float) -> Sums:
+    """With what underflow can have done to values and to conjugates."""
+    return sums._replace(
+        of_primal=sums.of_primal + of_primal,
+        of_gap=sums.of_gap + of_primal + of_dual,
+        of_dual=sums.of_dual + of_dual,
     )
 
 

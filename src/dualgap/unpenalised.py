@@ -72,7 +72,9 @@ def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
     all of them, and True, if some follow only nearly."""
     if X.shape[1] == 1:
         return np.zeros(1, dtype=np.int64), False
-    seen = X * np.sqrt(c)[:, None]
+    used = X[c > 0.0]
+    peaks = np.max(np.abs(used), axis=0)  # 0 only for columns of zeros: squares might underflow
+    seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
     sizes = np.sqrt(np.sum(seen * seen, axis=0))
     seen /= np.where(sizes > 0.0, sizes, 1.0)
     kept: list[int] = []
@@ -85,10 +87,9 @@ def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
         if left > _COLLINEAR:
             kept.append(j)
             basis = np.column_stack([basis, rest / left])
-        elif sizes[j] > 0.0:
+        elif peaks[j] > 0.0:
             others.append(j)
     kept.sort()
-    used = X[c > 0.0]
     if not all(_follows(used, kept, j) for j in others):
         return np.arange(X.shape[1]), True
     return np.array(kept, dtype=np.int64), False
