@@ -70,10 +70,10 @@ def free_features(problem: Any) -> FreeFeatures:
 def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
     """Columns from which all others follow exactly, as far as samples with a weight can tell; or
     all of them, and True, if some follow only nearly."""
-    if X.shape[1] == 1:
-        return np.zeros(1, dtype=np.int64), False
-    used = X[c > 0.0]
+    used = X if X.shape[1] == 1 else X[c > 0.0]
     peaks = np.max(np.abs(used), axis=0)  # 0 only for columns of zeros: squares might underflow
+    if X.shape[1] == 1:
+        return np.flatnonzero(peaks), False
     seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
     sizes = np.sqrt(np.sum(seen * seen, axis=0))
     seen /= np.where(sizes > 0.0, sizes, 1.0)
@@ -122,7 +122,7 @@ def balance(problem: Any, pair: Any) -> Floats:
     so nearly collinear that no search can end, the point as it is.
     """
     free: FreeFeatures = problem.unpenalised
-    if free.collinear:
+    if free.collinear or not len(free.features):
         return np.asarray(pair.a)
     if problem.width > 1:
         return balance_blocks(problem, free.X, pair.a)

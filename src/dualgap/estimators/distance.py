@@ -88,15 +88,16 @@ def in_units(proven: PartProof, unit: float) -> Certificate:
     """The certificate in the units of the model's own objective."""
     proof = proven.certificate
     primal, dual = unit * proof.primal, unit * proven.bound
-    # No term of P, counted from its least value, changes by a larger part; scale is such a P.
-    size = abs(primal) + abs(dual) + unit * abs(proof.scale)
-    rounding = _ROUNDING * proven.loose * size
+    # No term of P, counted from its least value, changes by a larger part than this; those of the
+    # optimum sum to no more than P(0) does.
+    part, least = _ROUNDING * proven.loose, unit * abs(proof.scale)
+    of_primal, of_dual = part * (abs(primal) + least), part * (abs(dual) + least)
     return replace(
         proof,
         primal=primal,
-        upper=unit * proof.upper + rounding,
-        dual=dual - rounding,
-        gap=unit * proof.gap + 2.0 * rounding,
+        upper=unit * proof.upper + of_primal,
+        dual=dual - of_dual,
+        gap=unit * proof.gap + of_primal + of_dual,
         scale=unit * proof.scale,
         sample_parts=unit * proof.sample_parts,
         feature_parts=unit * proof.feature_parts,
