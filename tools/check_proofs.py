@@ -153,7 +153,7 @@ def by_solve(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
     problem = problem_of(rng)
     tol = float(rng.choice([1e-3, 1e-6, 1e-10]))
     solution = dg.solve(problem, tol=tol, max_epochs=100, max_seconds=1.0)
-    y = original(problem)
+    y = problem.given_y
     return problem.given, y, proven_fits(y, [(problem, solution)]), repr(problem)
 
 
@@ -170,7 +170,7 @@ def by_certify(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
     coef = projected(problem.penalty, coef)
     own, intercept = split(problem, coef)
     certificate, dual = prove(problem, joined(problem, own, intercept), None)
-    y = original(problem)
+    y = problem.given_y
     part = _Fit(own, intercept, problem.shaped(dual), certificate)
     return problem.given, y, proven_fits(y, [(problem, part)]), f"certify {problem!r}"
 
@@ -186,13 +186,6 @@ class _Fit(NamedTuple):
     intercept: Any
     dual: Any
     certificate: Any
-
-
-def original(problem: Any) -> Any:
-    if problem.classes is None:
-        return problem.y
-    codes = problem.y > 0 if problem.width == 1 else problem.y
-    return problem.classes[codes.astype(int)]
 
 
 def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:

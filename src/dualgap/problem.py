@@ -213,6 +213,14 @@ class Problem(DesignMatrix):
         return 0.5 if self.s is None else 11.0 + 0.5 * float(np.log2(self.n))
 
     @property
+    def given_y(self) -> Any:
+        """y as the user has given it: labels in the place of signs or indices."""
+        if self.classes is None:
+            return self.y
+        places = self.y > 0.0 if self.loss.targets == "binary" else self.y
+        return self.classes[places.astype(int)]
+
+    @property
     def classes_without_weight(self) -> Any:
         """Those whose intercept, which nothing holds, falls for ever; none unless it is free."""
         shares = np.bincount(self.y.astype(int), self.c, self.width)

@@ -11,16 +11,14 @@ from dualgap.proof_file import Proven, as_label
 from dualgap.solution import Solution
 
 
-def proven_solution(problem: Problem, solution: Solution) -> tuple[Proven, Any]:
-    """What is proven of a solution, and y as the user has given it."""
+def proven_solution(problem: Problem, solution: Solution) -> Proven:
+    """What is proven of a solution."""
     proven = Proven(problem, solution.coef, solution.intercept, solution.dual, solution.certificate)
     if problem.classes is None:
-        return proven, problem.y
+        return proven
     codes = (-1.0, 1.0) if problem.width == 1 else range(problem.width)
-    places = problem.y > 0.0 if problem.width == 1 else problem.y
-    y = problem.classes[places.astype(int)]
     labels = [(as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
-    return proven._replace(labels=labels), y
+    return proven._replace(labels=labels)
 
 
 def proven_fits(y: Any, fits: list[tuple[Problem, Any]]) -> list[Proven]:

@@ -170,8 +170,9 @@ class Solution:
                 "the solution has come without its problem, from another process or a file: call "
                 "save_proof where it was solved"
             )
-        proven, y = proven_solution(self.problem, self)
-        return write_proof(path, self.problem.given, y, [proven])
+        problem = self.problem
+        proven = proven_solution(problem, self)
+        return write_proof(path, problem.given, problem.given_y, [proven])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None}

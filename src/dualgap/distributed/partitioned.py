@@ -63,11 +63,7 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
 
 
 def _cut(problem: Problem, count: int) -> Partitioned:
-    y = problem.y
-    if problem.classes is not None:
-        places = y > 0.0 if problem.loss.targets == "binary" else y
-        y = problem.classes[places.astype(int)]
-    sources = split(problem.given, y, problem.s, count)
+    sources = split(problem.given, problem.given_y, problem.s, count)
     # Its own penalty has a coefficient for the intercept, or one for each class.
     grown = problem.has_intercept or problem.width > 1
     penalty = problem.feature_penalty if grown else problem.penalty
