@@ -20,17 +20,17 @@ browser:
 
 test: $(READY) browser
 	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/test_plain_python.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/compile/test_plain_python.py
 
 # The site, in docs/_build/html: runs all examples, all doctests, and what tables of pages say.
 docs: $(DOCS)/.ready
-	$(DOCS)/bin/pytest -m docs tests/test_docs.py tests/test_migrating.py
+	$(DOCS)/bin/pytest -m docs tests/docs/test_docs.py tests/docs/test_migrating.py
 	$(DOCS)/bin/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(DOCS)/bin/sphinx-build -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
 
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
-	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/test_every_method.py
+	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/steps/test_every_method.py
 
 # Real processes that fail, and gigabytes on disk: many minutes, and room for several GB.
 test-cluster: $(READY)
@@ -40,12 +40,12 @@ test-cluster: $(READY)
 test-oldest: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --editable '.[dev]' 'scikit-learn==1.6.*'
-	.venv-oldest/bin/pytest -n 2 tests/test_check_estimator.py tests/test_estimators.py
-	.venv-oldest/bin/pytest -n 2 tests/test_cv.py -k checks
+	.venv-oldest/bin/pytest -n 2 tests/estimators/test_check_estimator.py tests/estimators/test_estimators.py
+	.venv-oldest/bin/pytest -n 2 tests/estimators/test_cv.py -k checks
 
 # ``certify`` on models of other libraries, also of those that need a compiler or an older Python.
 test-peers: $(BENCH)/.ready
-	$(BENCH)/bin/pytest -rs tests/test_certify_peers.py
+	$(BENCH)/bin/pytest -rs tests/estimators/test_certify_peers.py
 
 # 3,000 random problems whose certificates dgcheck has to verify.
 check-proofs: $(READY)
@@ -62,27 +62,27 @@ papers: $(READY)
 	$(BIN)/dualgap reproduce --check
 
 bench-kernels: $(READY)
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/kernels.py
-	$(BIN)/python benchmarks/iterations.py
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.iterations
 
 bench-speedup: $(READY)
-	$(BIN)/python benchmarks/speedup.py
+	$(BIN)/python -m benchmarks.speedup
 
 bench-small-lambda: $(READY)
-	$(BIN)/python benchmarks/small_lambda.py
+	$(BIN)/python -m benchmarks.small_lambda
 
 bench-drop-in: $(READY)
-	$(BIN)/python benchmarks/drop_in.py
+	$(BIN)/python -m benchmarks.drop_in
 
 bench-roofline: $(READY)
-	$(BIN)/python benchmarks/roofline.py
+	$(BIN)/python -m benchmarks.roofline
 
 bench-scaling: $(READY)
-	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python -m benchmarks.scaling
 
 bench-threads: $(READY)
-	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python -m benchmarks.threads
 
 # Needs 15 GB on disk for a while.
 bench-out-of-core: $(READY)
@@ -94,7 +94,7 @@ bench-cluster: $(READY)
 
 # The tables of docs/migrating.md for liblinear and celer.
 bench-migrating: $(BENCH)/.ready
-	$(BENCH)/bin/pytest -m docs tests/test_migrating.py -k 'liblinear or celer'
+	$(BENCH)/bin/pytest -m docs tests/docs/test_migrating.py -k 'liblinear or celer'
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).

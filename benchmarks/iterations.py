@@ -19,14 +19,14 @@ from typing import Any
 
 import numba
 import numpy as np
-from common import seconds, table
 
+from benchmarks.common import seconds, table
 from dualgap import Problem
 from dualgap.methods import METHODS
-from dualgap.papers.made import short_rows
 from dualgap.penalties import ElasticNet
 from dualgap.steps.base import Setting
 from dualgap.steps.start import Start
+from papers.made import short_rows
 
 FEATURES = (1_000, 10_000, 100_000, 1_000_000)
 SAMPLES = (20_000, 200_000)

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from common import one_thread, table
 
+from benchmarks.common import one_thread, table
 from dualgap import Problem, datasets, losses, penalties
-from dualgap.steps.coordinate import Coordinate
+from dualgap.steps.coordinate.coordinate import Coordinate
 from dualgap.steps.start import Start
 
 REPEATS = 30

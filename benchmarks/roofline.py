@@ -15,12 +15,13 @@ from typing import Any
 import numba
 import numpy as np
 import scipy.sparse as sp
-from common import table
 
-from dualgap import Problem, _threads
-from dualgap.certificate import Pair, evaluate, prove
+from benchmarks.common import table
+from dualgap import Problem
+from dualgap.compile import thread_pool
 from dualgap.linalg import exact, products
-from dualgap.steps.coordinate import Coordinate
+from dualgap.proof.certificate import Pair, evaluate, prove
+from dualgap.steps.coordinate.coordinate import Coordinate
 from dualgap.steps.start import Start
 
 REPEATS = 25
@@ -99,7 +100,7 @@ def kernels(d: int, bandwidth: float) -> list[list[str]]:
     found = []
     for name, size, action in cases:
         for threads in (1, 2):
-            with _threads.at_most(threads):
+            with thread_pool.at_most(threads):
                 taken = best(action) / X.nnz
             share = size / taken / bandwidth
             found.append(

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from common import table
+
+from benchmarks.common import table
 
 FEATURES, ENTRIES = 1000, 20
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)

@@ -14,9 +14,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from common import one_thread, table
 from sklearn.preprocessing import normalize
 
+from benchmarks.common import one_thread, table
 from dualgap import Problem, datasets, solve
 
 TOL = 1e-4

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from common import table
 
-from dualgap import Problem, datasets, samplings, solve, theory
-from dualgap.papers.made import groups
+from benchmarks.common import table
+from dualgap import Problem, datasets, samplings, solve
+from dualgap.samplings import theory
+from papers.made import groups
 
 GAP = 1e-8
 LIMIT = 0.25

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import dualgap as dg
-from dualgap.path import grid, path
-from dualgap.screening import proven_zero
+from dualgap.proof.screening import proven_zero
+from dualgap.run.path import grid, path
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((100, 5000))

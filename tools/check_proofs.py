@@ -25,12 +25,12 @@ import scipy.sparse as sp
 
 import dgcheck
 import dualgap as dg
-from dualgap import terms
-from dualgap.certificate import prove
-from dualgap.intercept import joined, split
 from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
-from dualgap.proof_file import Proven, write_proof
-from dualgap.proven import proven_fits
+from dualgap.problem.intercept import joined, split
+from dualgap.proof import terms
+from dualgap.proof.certificate import prove
+from dualgap.proof.claims import proven_fits
+from dualgap.proof.proof_file import Proven, write_proof
 
 VERIFIED, REFUSED, NO_BOUND, BAD_INPUT, CRASHED = (
     "verified",

@@ -18,9 +18,10 @@ from distributed import Client, LocalCluster
 
 from benchmarks.cluster import simulate
 from benchmarks.cluster.data import numbers, problem, rows
-from dualgap import Problem, samplings, solve, theory
+from dualgap import Problem, samplings, solve
 from dualgap.distributed import Partitioned
 from dualgap.distributed import solve as distributed_solve
+from dualgap.samplings import theory
 
 TOL = 1e-3
 QUARTZ = ((1, 128), (2, 64), (4, 32), (8, 16), (8, 128), (8, 1000))

@@ -4,7 +4,7 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip, xlogx
+from dualgap.compile.scalar import clip, xlogx
 
 
 class LogCosh(NamedTuple):

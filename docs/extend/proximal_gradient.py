@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._compile import kernel
-from dualgap._rules import prox
-from dualgap.certificate import Pair
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import prox
+from dualgap.proof import terms
+from dualgap.proof.certificate import Pair
 from dualgap.steps.full_pass import FullPass, FullPassRun
 
 

@@ -1,28 +1,32 @@
 """Linear models with a proof: every fit comes with a bound on how far it is from the best one."""
 
+import importlib
 from typing import Any
 
-from dualgap import datasets, losses, methods, penalties, samplings, steps, theory
-from dualgap.certificate import Certificate
-from dualgap.certifying import CertificateSum, certify
+from dualgap import _moved, datasets, losses, methods, penalties, samplings, steps
 from dualgap.problem import Problem
-from dualgap.recording import Recording
-from dualgap.solution import Solution
-from dualgap.solve import solve
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.certify import CertificateSum, certify
+from dualgap.run.recording import Recording
+from dualgap.run.solution import Solution
+from dualgap.run.solve import solve
+from dualgap.samplings import theory
 
 __version__ = "0.1.0"
+
+_moved.keep_old_names()
 
 
 def __getattr__(name: str) -> Any:
     # Imported when asked for, since scikit-learn and others take long to import.
+    if f"dualgap.{name}" in _moved.MOVED:
+        return importlib.import_module(f"dualgap.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
     if name in ("distributed", "plots", "report"):
         return importlib.import_module(f"dualgap.{name}")
     if name in ("load_model", "save_model"):
-        return getattr(importlib.import_module("dualgap.model_file"), name)
+        return getattr(importlib.import_module("dualgap.files.model_file"), name)
     estimators = importlib.import_module("dualgap.estimators")
     return estimators if name == "estimators" else getattr(estimators, name)
 

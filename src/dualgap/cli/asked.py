@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
-from dualgap._validate import unknown
 from dualgap.cli.read import listed
 from dualgap.cli.show import label
 from dualgap.cli.strength import strength
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
+from dualgap.linalg.validate import unknown
 from dualgap.penalties import L1, L2, Box, ElasticNet
 from dualgap.problem import Problem
 

@@ -12,11 +12,11 @@ from dualgap.cli.command import UNPROVEN
 from dualgap.cli.read import data_for, listed, places
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
-from dualgap.model import Model
-from dualgap.model_file import ForeignFileError, load_model
+from dualgap.files.model import Model
+from dualgap.files.model_file import ForeignFileError, load_model
 from dualgap.problem import Problem
-from dualgap.proof_file import write_proof
-from dualgap.proven import hints_of, proven_fits
+from dualgap.proof.claims import hints_of, proven_fits
+from dualgap.proof.proof_file import write_proof
 
 _TOL = 1e-6  # of a model that does not say what it was fitted to
 
@@ -72,8 +72,8 @@ def certify(
       dualgap certify model.json train.svm --proof proof.dgp
     """
     # Late, since most commands can do without scikit-learn.
-    from dualgap.estimators.distance import in_units, proven_part, summed
-    from dualgap.estimators.foreign import Part, parts
+    from dualgap.estimators.foreign.certify_model import in_units, proven_part, summed
+    from dualgap.estimators.foreign.reader import Part, parts
 
     own = _own(model, trust)
     if own is not None:

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dualgap._validate import unknown
 from dualgap.cli import options, show
 from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
+from dualgap.linalg.validate import unknown
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
-from dualgap.solution import Solution, counted
-from dualgap.solve import solve
+from dualgap.run.solution import Solution, counted
+from dualgap.run.solve import solve
 
 # Where there is a choice: the practical methods first, of each kind one.
 _USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
@@ -109,7 +109,7 @@ def compare(
             raise ValueError(unknown("--x", x, X_AXES))
     if html is not None:
         from dualgap import report
-        from dualgap.recording import Recording
+        from dualgap.run.recording import Recording
     table = asked.table()
     problem, _ = asked.problem(table, lam)
     limits: dict[str, Any] = {

@@ -13,12 +13,12 @@ from dualgap.cli import options, show
 from dualgap.cli.asked import Asked, usual_loss
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.datasets.open import Table
-from dualgap.model_file import check_ending, save_model
+from dualgap.files.model_file import check_ending, save_model
 from dualgap.problem import Problem
-from dualgap.proof_file import write_proof
-from dualgap.proven import hints_of, proven_fits
-from dualgap.solution import REMEDY, Solution, Status, counted
-from dualgap.solve import solve
+from dualgap.proof.claims import hints_of, proven_fits
+from dualgap.proof.proof_file import write_proof
+from dualgap.run.solution import REMEDY, Solution, Status, counted
+from dualgap.run.solve import solve
 
 
 def fit(

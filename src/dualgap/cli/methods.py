@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dualgap._validate import unknown
 from dualgap.cli import options, show
+from dualgap.linalg.validate import unknown
 from dualgap.methods import METHODS
 
 

@@ -17,10 +17,10 @@ from dualgap.cli import options, show
 from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.cli.strength import strength
-from dualgap.path import grid as spaced
-from dualgap.path import path as solutions_along
 from dualgap.problem import Problem
-from dualgap.solution import Solution, Status, counted
+from dualgap.run.path import grid as spaced
+from dualgap.run.path import path as solutions_along
+from dualgap.run.solution import Solution, Status, counted
 
 _ENDINGS = (".csv", ".json")
 _HEADS = ("lam", "nonzero", "objective", "lower_bound", "gap", "relative_gap", "passes", "seconds")

@@ -13,8 +13,8 @@ import typer
 from dualgap.cli import options, show
 from dualgap.cli.command import say
 from dualgap.cli.read import data_for
-from dualgap.model import Model
-from dualgap.model_file import load_model
+from dualgap.files.model import Model
+from dualgap.files.model_file import load_model
 
 
 def predict(

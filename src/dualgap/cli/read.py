@@ -9,7 +9,7 @@ import numpy as np
 from dualgap.cli.show import label
 from dualgap.datasets.open import Table, is_table, open_data
 from dualgap.datasets.tables import Wanted
-from dualgap.model import Model
+from dualgap.files.model import Model
 
 
 def data_for(

@@ -75,8 +75,8 @@ def _reproduce(
     out: Path,
     jobs: int,
 ) -> None:
-    from dualgap import papers
-    from dualgap.papers import reproduce as work
+    import papers
+    from papers import reproduce as work
 
     if name is None and not check:
         raise ValueError(f"name a paper: {papers.listed()}, or all (an hour or two)")

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from dualgap.path import lambda_max
 from dualgap.problem import Problem
+from dualgap.run.path import lambda_max
 
 _OPERATIONS: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,

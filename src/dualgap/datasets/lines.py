@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.parsing.libsvm import MOST_INDEX_DIGITS, PLAIN, room, scan
+from dualgap.datasets.parsing.libsvm import MOST_INDEX_DIGITS, PLAIN, room, scan
 
 BLOCK = 4_000_000  # bytes of text that are read at a time
 LONGEST = 64_000_000  # bytes of a line, some millions of entries; what is longer is not text

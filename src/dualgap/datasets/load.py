@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dualgap._validate import unknown, whole
 from dualgap.datasets import fetch, small
 from dualgap.datasets.errors import DatasetDamagedError, DatasetNotFoundError
 from dualgap.datasets.files import VARIABLE, cache_folder, data_folder, find
 from dualgap.datasets.read import Counting, check_shape, labels, read
 from dualgap.datasets.registry import ALIASES, ENTRIES, Entry, stem
 from dualgap.datasets.synthetic import stand_in
+from dualgap.linalg.validate import unknown, whole
 
 
 @dataclass(frozen=True, eq=False)

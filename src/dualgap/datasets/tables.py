@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dualgap._validate import unknown
 from dualgap.datasets.errors import ColumnError
+from dualgap.linalg.validate import unknown
 
 _SHOWN, _LONGEST = 10, 40  # names of columns in an error, and letters of a name
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
-from dualgap.balance_blocks import balanced
-from dualgap.balance_search import solved
-from dualgap.distributed.crew import Crew
 from dualgap.distributed.dual_change import Change, Weighed, imbalances, weigh
+from dualgap.distributed.engine import Crew
+from dualgap.linalg.validate import Floats
+from dualgap.proof.balance_blocks import balanced
+from dualgap.proof.balance_search import solved
 
 _TRIALS, _POINTS = 40, 16
 _DOUBLINGS = 60

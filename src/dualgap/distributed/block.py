@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import Floats, finite_vector, named, positive
-from dualgap.design_matrix import DesignMatrix
-from dualgap.identity import digest
+from dualgap.files.identity import digest
 from dualgap.linalg import storage
 from dualgap.linalg.dense import Dense
+from dualgap.linalg.validate import Floats, finite_vector, named, positive
 from dualgap.penalties import REGISTRY
 from dualgap.penalties._check import check_penalty
-from dualgap.problem import Problem, check_loss
+from dualgap.problem.design_matrix import DesignMatrix
+from dualgap.problem.problem import Problem, check_loss
+from dualgap.problem.targets import signs
 from dualgap.samplings.base import metric_squares
-from dualgap.targets import signs
 
 # What another process makes anew instead of receiving it.
 _VIEWS = ("rows", "stored_rows", "columns", "features", "tables")

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
-from dualgap.checkpoint import Checkpoint
 from dualgap.distributed.block import Model
-from dualgap.identity import described, digest
-from dualgap.loop_state import plain_rows
+from dualgap.files.identity import described, digest
+from dualgap.linalg.validate import Floats
+from dualgap.run.checkpoint import Checkpoint
+from dualgap.run.loop_state import plain_rows
 from dualgap.steps.base import vector
 
 _FILE = "run.checkpoint"

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._validate import Floats
 from dualgap.distributed.balancing import falling_root
 from dualgap.distributed.block import Block
-from dualgap.distributed.crew import Crew
-from dualgap.distributed.whole import Whole
+from dualgap.distributed.driver_facts import Whole
+from dualgap.distributed.engine import Crew
+from dualgap.linalg.validate import Floats
 from dualgap.losses.softmax import Softmax
-from dualgap.null_model import above_null, above_rounding
+from dualgap.problem.baseline import above_null, above_rounding
+from dualgap.proof import terms
 
 _RAREST = -1e3  # the decision value of a class without weight
 

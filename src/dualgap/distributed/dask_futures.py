@@ -12,7 +12,7 @@ from typing import Any
 import cloudpickle
 from distributed import KilledWorker
 
-from dualgap.distributed.crew import about
+from dualgap.distributed.engine import about
 
 _SHORT = 10_000  # bytes
 LOOK = 0.5  # seconds between two looks at the cluster while waiting

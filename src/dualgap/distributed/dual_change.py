@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._validate import Floats
-from dualgap.balance_blocks import Tilts
-from dualgap.ballast import candidates
 from dualgap.distributed.block import Block
+from dualgap.linalg.validate import Floats
+from dualgap.proof import terms
+from dualgap.proof.balance_blocks import Tilts
+from dualgap.proof.ballast import candidates
 
 
 class Change(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dualgap._validate import whole
-from dualgap.distributed.crew import Crew, ThreadCrew
+from dualgap.distributed.engine import Crew, ThreadCrew
 from dualgap.distributed.sources import Sources
+from dualgap.linalg.validate import whole
 
 
 def enlisted(
@@ -15,7 +15,7 @@ def enlisted(
 ) -> Any:
     """Let a crew of the client's workers hold the partitions while ``drive`` runs."""
     if _is_of(client, "mpi4py"):
-        from dualgap.distributed.mpi_crew import MpiCrew
+        from dualgap.distributed.mpi_engine import MpiCrew
 
         return MpiCrew(client, sources, round_seconds).drive(drive)
     crew = _crew(client, sources, round_seconds)
@@ -31,7 +31,7 @@ def _crew(client: Any, sources: Sources, round_seconds: float) -> Crew:
     if isinstance(client, int):
         return ThreadCrew(sources, whole(client, "client", 1))
     if _is_of(client, "distributed") and hasattr(client, "submit"):  # a cluster has not
-        from dualgap.distributed.dask_crew import DaskCrew
+        from dualgap.distributed.dask_engine import DaskCrew
 
         return DaskCrew(client, sources, round_seconds)
     raise ValueError(

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, unknown
 from dualgap.distributed.block import Block, Model, check_model
 from dualgap.distributed.partitioned import Partitioned
 from dualgap.distributed.readers import from_dask, from_dataframe
 from dualgap.distributed.solve import Options, solved
 from dualgap.distributed.sources import Sources, listed
 from dualgap.distributed.survey import ByClass, Settled, Survey, label_sums, union
-from dualgap.radius import radius
-from dualgap.solution import Solution
+from dualgap.linalg.validate import Floats, unknown
+from dualgap.proof.radius import radius
+from dualgap.run.solution import Solution
 
 
 class _ManyClassesError(Exception):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dualgap._validate import Floats
-from dualgap.solution import History
+from dualgap.linalg.validate import Floats
+from dualgap.run.solution import History
 
 
 class RoundHistory(History):

@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import Floats
 from dualgap.distributed.checkpoint import Folder, put_back
-from dualgap.distributed.crew import Crew, LostError, insisting
+from dualgap.distributed.driver_facts import Whole, bounds
+from dualgap.distributed.engine import Crew, LostError, insisting
 from dualgap.distributed.history import RoundHistory
 from dualgap.distributed.local import Answer, Round, advance
 from dualgap.distributed.pace import Pace, busiest
 from dualgap.distributed.packed import summed
 from dualgap.distributed.proving import Standing
 from dualgap.distributed.schemes import Scheme, coefficients
-from dualgap.distributed.whole import Whole, bounds
-from dualgap.intercept import split
-from dualgap.loop import Snapshot
-from dualgap.solution import Status
+from dualgap.linalg.validate import Floats
+from dualgap.problem.intercept import split
+from dualgap.run.loop import Snapshot
+from dualgap.run.solution import Status
 
 # Proofs in a row that fall short of what the updated vectors promised, without getting better.
 _DOUBTS = 5

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import whole
 from dualgap.distributed.local import Answer
+from dualgap.linalg.validate import whole
 
 _ROOM = 4.0  # how much more than that may be before a round gets less
 

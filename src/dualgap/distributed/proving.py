@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from dualgap._validate import Floats
-from dualgap.ballast import Ballast, chosen, merged
-from dualgap.certificate import Certificate
 from dualgap.distributed.balancing import balanced_classes, balanced_numbers
 from dualgap.distributed.block import Block
-from dualgap.distributed.crew import Crew, LostError
+from dualgap.distributed.driver_facts import Whole, certificate, point_of
 from dualgap.distributed.dual_change import Change, ballasts, keep
-from dualgap.distributed.held import Held, outer_of, under
+from dualgap.distributed.engine import Crew, LostError
 from dualgap.distributed.local import Judging, average, judge
+from dualgap.distributed.proximal import Held, outer_of, under
 from dualgap.distributed.schemes import Scheme
-from dualgap.distributed.whole import Whole, certificate, point_of
-from dualgap.dual_point import Point, balanced, shortened
+from dualgap.linalg.validate import Floats
+from dualgap.proof.ballast import Ballast, chosen, merged
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.dual_point import Point, balanced, shortened
 
 
 class Standing:

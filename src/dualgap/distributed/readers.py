@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import whole
 from dualgap.distributed.block import Raw
 from dualgap.distributed.sources import Source, Sources, raw_of
+from dualgap.linalg.validate import whole
 
 _PACKED = (".bz2", ".gz", ".xz", ".zip")
 _ANY_WIDTH = np.iinfo(np.int32).max

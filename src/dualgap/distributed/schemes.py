@@ -19,25 +19,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._steps import decay_of
-from dualgap._validate import Floats, unknown
+from dualgap.compile.powers import decay_of
 from dualgap.distributed.block import Block
-from dualgap.distributed.crew import Crew
-from dualgap.distributed.held import Held, under
+from dualgap.distributed.engine import Crew
 from dualgap.distributed.local import Occurrences, count, informed
+from dualgap.distributed.proximal import Held, under
 from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats, unknown
+from dualgap.proof import terms
 from dualgap.samplings.base import metric_squares
 from dualgap.samplings.eso import distributed_factors
 from dualgap.samplings.floyd import draw_subsets
-from dualgap.steps import batch_kernels, block_batch
-from dualgap.steps.batch import DualSteps
-from dualgap.steps.block_epoch import block_epoch
-from dualgap.steps.choice import lacks_for_dual
-from dualgap.steps.epoch import NOBODY, epoch
-from dualgap.steps.quartz import WIDTH, Averages, U, lacks_for_rate
-from dualgap.steps.shared import SharedConjugate
-from dualgap.steps.views import LossConjugate, PenaltyConjugate, refuse_overflow
+from dualgap.steps.coordinate.block_epoch import block_epoch
+from dualgap.steps.coordinate.epoch import NOBODY, epoch
+from dualgap.steps.coordinate.views import LossConjugate, PenaltyConjugate, refuse_overflow
+from dualgap.steps.requirements import lacks_for_dual
+from dualgap.steps.sets import batch_kernels, block_batch
+from dualgap.steps.sets.batch import DualSteps
+from dualgap.steps.sets.quartz import WIDTH, Averages, U, lacks_for_rate
+from dualgap.steps.sets.shared import SharedConjugate
 
 _DONE_AT_ONCE = decay_of(1.0, 1)  # the pace of coefficients that nobody looks at
 Steps = tuple[Floats, int, int]  # what u changes by, samples visited, samples that moved

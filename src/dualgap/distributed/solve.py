@@ -7,25 +7,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import LARGEST, number, whole
 from dualgap.distributed.block import Block
 from dualgap.distributed.checkpoint import Folder, duals_of, identity
 from dualgap.distributed.constant_model import with_null_model
-from dualgap.distributed.crew import Crew, insisting
+from dualgap.distributed.driver_facts import Whole, frame_of, whole_of
+from dualgap.distributed.engine import Crew, insisting
 from dualgap.distributed.engines import enlisted
-from dualgap.distributed.held import Held, count_held, under
 from dualgap.distributed.local import begin
 from dualgap.distributed.loop import Limits, Loop
 from dualgap.distributed.pace import Pace
 from dualgap.distributed.partitioned import Partitioned, as_partitioned
+from dualgap.distributed.proximal import Held, count_held, under
 from dualgap.distributed.schemes import Scheme, scheme_of
 from dualgap.distributed.survey import Making, agreed, made, survey
-from dualgap.distributed.whole import Whole, frame_of, whole_of
-from dualgap.intercept import split
-from dualgap.interrupting import deferred
-from dualgap.loop import Snapshot
-from dualgap.progress import Progress
-from dualgap.solution import Solution, Status
+from dualgap.linalg.validate import LARGEST, number, whole
+from dualgap.problem.intercept import split
+from dualgap.run.interrupt import deferred
+from dualgap.run.loop import Snapshot
+from dualgap.run.progress import Progress
+from dualgap.run.solution import Solution, Status
 
 
 def solve(

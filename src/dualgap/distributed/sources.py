@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import whole
 from dualgap.distributed.block import Raw
 from dualgap.linalg import storage
+from dualgap.linalg.validate import whole
 
 
 class Source(NamedTuple):

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import Floats, finite_vector
 from dualgap.distributed.block import Block, Model, Raw, Shape
 from dualgap.distributed.sources import Sources
 from dualgap.linalg import storage
-from dualgap.targets import check_targets, distinct
+from dualgap.linalg.validate import Floats, finite_vector
+from dualgap.problem.targets import check_targets, distinct
 
 _FEW = 3  # labels that are enough to see that there are more than two
 

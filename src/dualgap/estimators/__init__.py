@@ -5,15 +5,15 @@ Changing the import is enough; what a certificate adds is in ``certificate_``, `
 """
 
 from dualgap.estimators.certified import CertifiedClassifier, CertifiedRegressor
-from dualgap.estimators.cv import ElasticNetCV, LassoCV
 from dualgap.estimators.lasso import ElasticNet, Lasso
 from dualgap.estimators.logistic import LogisticRegression
-from dualgap.estimators.logistic_cv import LogisticRegressionCV
-from dualgap.estimators.paths import enet_path, lasso_path, logistic_path
 from dualgap.estimators.poisson import PoissonRegressor
 from dualgap.estimators.ridge import Ridge, RidgeClassifier
-from dualgap.estimators.ridge_cv import RidgeCV
 from dualgap.estimators.robust import HuberRegression, QuantileRegressor
+from dualgap.estimators.selection.cv import ElasticNetCV, LassoCV
+from dualgap.estimators.selection.logistic_cv import LogisticRegressionCV
+from dualgap.estimators.selection.paths import enet_path, lasso_path, logistic_path
+from dualgap.estimators.selection.ridge_cv import RidgeCV
 from dualgap.estimators.svm import LinearSVC, LinearSVR
 
 __all__ = [

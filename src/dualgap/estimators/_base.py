@@ -15,20 +15,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap._validate import Floats, number
 from dualgap.estimators import _checks
 from dualgap.estimators._callbacks import CallbackSupport, Tasks
 from dualgap.estimators._fits import Fit, Task, complaint, finish, in_threads
 from dualgap.estimators._penalties import constraints_of
 from dualgap.linalg import storage
-from dualgap.loop import Snapshot
+from dualgap.linalg.validate import Floats, number
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
-from dualgap.proof_file import write_proof
-from dualgap.proven import proven_fits
-from dualgap.proven_predictions import coef_lines
-from dualgap.solution import Status
-from dualgap.solve import solve
+from dualgap.proof.claims import proven_fits
+from dualgap.proof.predictions import coef_lines
+from dualgap.proof.proof_file import write_proof
+from dualgap.run.loop import Snapshot
+from dualgap.run.solution import Status
+from dualgap.run.solve import solve
 
 PROOFS = (
     "certificate_",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dualgap.loop import Snapshot
+from dualgap.run.loop import Snapshot
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport

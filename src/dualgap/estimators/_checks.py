@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from dualgap._validate import Floats, number, unknown, whole
+from dualgap.linalg.validate import Floats, number, unknown, whole
 
 MAX_ITER = 10_000  # where max_iter is None
 

@@ -12,13 +12,13 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap._validate import Floats
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._fits import Task
-from dualgap.loop import Snapshot
-from dualgap.proven_predictions import CertifiedClasses
+from dualgap.linalg.validate import Floats
+from dualgap.proof.predictions import CertifiedClasses
+from dualgap.run.loop import Snapshot
 
 
 class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import losses
-from dualgap._validate import Floats
-from dualgap.certificate import Certificate, prove
-from dualgap.intercept import joined
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.radius import Radius, radius
-from dualgap.screening import proven_zero
-from dualgap.solution import Solution, Status
+from dualgap.problem.intercept import joined
+from dualgap.proof.certificate import Certificate, prove
+from dualgap.proof.radius import Radius, radius
+from dualgap.proof.screening import proven_zero
+from dualgap.run.solution import Solution, Status
 
 _NEGLIGIBLE = 1e-14  # part of an intercept
 

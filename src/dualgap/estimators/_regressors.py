@@ -13,7 +13,7 @@ from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
 from dualgap.estimators._callbacks import seen, with_callbacks
 from dualgap.estimators._fits import Task
-from dualgap.proven_predictions import CertifiedPredictions
+from dualgap.proof.predictions import CertifiedPredictions
 
 
 class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):

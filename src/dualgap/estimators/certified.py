@@ -7,12 +7,12 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from dualgap import losses, penalties
-from dualgap._validate import named, number
 from dualgap.estimators import _checks
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import documented
 from dualgap.estimators._regressors import LinearRegressor
 from dualgap.estimators.logistic import Probabilities
+from dualgap.linalg.validate import named, number
 
 
 def _has_probabilities(model: Any) -> bool:

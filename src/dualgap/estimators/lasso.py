@@ -7,10 +7,10 @@ from typing import Any
 from scipy import sparse
 
 from dualgap import losses
-from dualgap._validate import number
 from dualgap.estimators._docs import documented
 from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators._regressors import LinearRegressor
+from dualgap.linalg.validate import number
 
 
 @documented(

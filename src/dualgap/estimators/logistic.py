@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from dualgap import losses
-from dualgap._validate import number
 from dualgap.estimators import _checks
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import COMPATIBLE, documented
 from dualgap.estimators._fits import Fit
 from dualgap.estimators._penalties import by_ratio
+from dualgap.linalg.validate import number
 
 
 class Probabilities:

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from dualgap import losses
-from dualgap._validate import number
 from dualgap.estimators._docs import documented
 from dualgap.estimators._regressors import LinearRegressor
+from dualgap.linalg.validate import number
 
 
 @documented()

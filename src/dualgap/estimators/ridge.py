@@ -10,7 +10,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from dualgap import losses
-from dualgap._validate import number
 from dualgap.estimators import _checks
 from dualgap.estimators._base import DTYPES, STORAGES
 from dualgap.estimators._callbacks import seen, with_callbacks
@@ -18,6 +17,7 @@ from dualgap.estimators._classes import LinearClassifier, class_weights
 from dualgap.estimators._docs import documented
 from dualgap.estimators._fits import Task
 from dualgap.estimators._regressors import LinearRegressor
+from dualgap.linalg.validate import number
 
 
 @documented(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dualgap import losses, penalties
-from dualgap._validate import number
 from dualgap.estimators._docs import documented
 from dualgap.estimators._regressors import LinearRegressor
+from dualgap.linalg.validate import number
 
 
 @documented(

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses, penalties
-from dualgap._validate import number
 from dualgap.estimators import _checks
 from dualgap.estimators._classes import LinearClassifier
 from dualgap.estimators._docs import documented
 from dualgap.estimators._fits import Fit
 from dualgap.estimators._regressors import LinearRegressor
+from dualgap.linalg.validate import number
 
 
 class _Machine:

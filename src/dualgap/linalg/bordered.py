@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._rules import announce, entry, fetch, foresee, place, span, within
+from dualgap.compile.rules import announce, entry, fetch, foresee, place, span, within
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
 

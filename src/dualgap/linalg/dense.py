@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dualgap._prefetch import prefetch
+from dualgap.compile.prefetch import prefetch
 
 
 class Dense(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import careful, kernel
-from dualgap._rules import entry, place, span
-from dualgap._scalar import EPS
-from dualgap._validate import Floats
+from dualgap.compile.kernels import careful, kernel
+from dualgap.compile.rules import entry, place, span
+from dualgap.compile.scalar import EPS
+from dualgap.linalg.validate import Floats
 
 _SPLIT = 134217729.0  # 2²⁷ + 1: halves the digits of a float64
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import _threads
-from dualgap._compile import kernel
-from dualgap._rules import entry, place, span
-from dualgap._validate import Floats
-from dualgap.design_matrix import DesignMatrix
+from dualgap.compile import thread_pool
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import entry, place, span
 from dualgap.linalg import parts, storage
 from dualgap.linalg.blas import one_thread
+from dualgap.linalg.validate import Floats
+from dualgap.problem.design_matrix import DesignMatrix
 
 _ENTRIES = 2_000_000  # of the dense rows that a thread scales at a time
 _WORTH = 100_000  # ... and in all, if threads are to share them
@@ -38,7 +38,7 @@ def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
     share = np.count_nonzero(weights != 0.0) / len(weights)
     ranges = parts.across(rows, p * p, share * 0.5 * parts.entries(rows) ** 2 / len(weights))
     totals = parts.arrays(len(ranges), p, p)
-    _threads.together(
+    thread_pool.together(
         _add_sparse,
         [(parts.part(rows, lines), weights[lines], out) for lines, out in zip(ranges, totals)],
     )
@@ -72,7 +72,7 @@ def _of_dense(X: Any, weights: Floats) -> Floats:
     total = np.zeros((p, p))
     with one_thread():
         for first in range(0, count, _PARTS):
-            total += sum(_threads.together(_product, calls[first : first + _PARTS]))
+            total += sum(thread_pool.together(_product, calls[first : first + _PARTS]))
     return total
 
 

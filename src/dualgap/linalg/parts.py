@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import _threads
-from dualgap._validate import Floats
+from dualgap.compile import thread_pool
 from dualgap.linalg.bordered import Bordered, Extended
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.sparse import Sparse
+from dualgap.linalg.validate import Floats
 
 _WORTH = 400_000  # entries below which threads cost more than they save ...
 _FASTER = 4  # ... and so many times as many where they are read one after the other
@@ -28,7 +28,7 @@ _LINES = 16  # numbers on two cache lines, which processors fetch as one
 
 def along(matrix: Any) -> list[slice]:
     """Ranges of coordinates, for sums along each."""
-    threads = _threads.count() if _work(matrix) >= _WORTH else 1
+    threads = thread_pool.count() if _work(matrix) >= _WORTH else 1
     return _cut(matrix, 1 if threads == 1 else 2 * threads)
 
 

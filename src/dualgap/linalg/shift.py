@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._scalar import EPS
-from dualgap._validate import Floats
+from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
 from dualgap.linalg.exact import multiply, total_of
+from dualgap.linalg.validate import Floats
 
 _NEAR = 0.125  # the spread of a column that is moved, relative to its distance from 0
 _SOME = 64  # rows that tell most columns from such ones

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._prefetch import prefetch
-from dualgap._rules import expect
+from dualgap.compile.prefetch import prefetch
+from dualgap.compile.rules import expect
 
 
 class Sparse(NamedTuple):

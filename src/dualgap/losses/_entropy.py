@@ -15,8 +15,8 @@ import math
 from math import inf
 from typing import Any
 
-from dualgap._compile import careful
-from dualgap._scalar import wright_omega
+from dualgap.compile.kernels import careful
+from dualgap.compile.scalar import wright_omega
 from dualgap.losses._simplex import close
 
 _ROUNDS = 12

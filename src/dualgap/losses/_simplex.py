@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from dualgap._compile import careful
-from dualgap._scalar import EPS
+from dualgap.compile.kernels import careful
+from dualgap.compile.scalar import EPS
 
 LOOSE = 4.0
 _TINIEST = 1e-300  # where rounding errors are no longer relative

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip, soft
-from dualgap._validate import LARGEST, number
+from dualgap.compile.scalar import clip, soft
+from dualgap.linalg.validate import LARGEST, number
 
 
 class EpsilonInsensitive(NamedTuple):

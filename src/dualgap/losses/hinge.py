@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip
+from dualgap.compile.scalar import clip
 
 
 class Hinge(NamedTuple):

@@ -6,8 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._elementary import exp, log, log1p
-from dualgap._scalar import clip, sigmoid
+from dualgap.compile.elementary import exp, log, log1p
+from dualgap.compile.scalar import clip, sigmoid
 
 
 class Logistic(NamedTuple):

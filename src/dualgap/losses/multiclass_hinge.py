@@ -6,8 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._rules import dual_step_into
-from dualgap._validate import positive
+from dualgap.compile.rules import dual_step_into
+from dualgap.linalg.validate import positive
 from dualgap.losses._simplex import (
     above,
     combined,

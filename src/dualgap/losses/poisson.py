@@ -6,7 +6,7 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import wright_omega, xlogx
+from dualgap.compile.scalar import wright_omega, xlogx
 
 
 class Poisson(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._compile import careful
-from dualgap._scalar import EPS, clip
-from dualgap._validate import number
+from dualgap.compile.kernels import careful
+from dualgap.compile.scalar import EPS, clip
+from dualgap.linalg.validate import number
 
 
 @careful

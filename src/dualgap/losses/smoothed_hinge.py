@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import clip
-from dualgap._validate import positive
+from dualgap.compile.scalar import clip
+from dualgap.linalg.validate import positive
 
 
 class SmoothedHinge(NamedTuple):

@@ -6,8 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap._rules import slope_into
-from dualgap._scalar import xlogx
+from dualgap.compile.rules import slope_into
+from dualgap.compile.scalar import xlogx
 from dualgap.losses._entropy import entropy_step
 from dualgap.losses._simplex import close, moved_share, project_dual
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._validate import positive
+from dualgap.linalg.validate import positive
 
 
 class Squared(NamedTuple):

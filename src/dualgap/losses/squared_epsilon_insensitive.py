@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import soft
-from dualgap._validate import LARGEST, number, positive
+from dualgap.compile.scalar import soft
+from dualgap.linalg.validate import LARGEST, number, positive
 
 
 class SquaredEpsilonInsensitive(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap._validate import with_rules
+from dualgap.linalg.validate import with_rules
 
 RULES = ("value", "conj", "conj_slope", "prox", "domain", "strength")
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._rules import conj_slope, domain, glide, prox, strength, value
-from dualgap._scalar import at, clip
-from dualgap._validate import LARGEST, Floats, number, real_array
+from dualgap.compile.rules import conj_slope, domain, glide, prox, strength, value
+from dualgap.compile.scalar import at, clip
+from dualgap.linalg.validate import LARGEST, Floats, number, real_array
 from dualgap.penalties._check import check_penalty
 from dualgap.penalties.l2 import L2
 

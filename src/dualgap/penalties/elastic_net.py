@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._rules import conj_slope
-from dualgap._scalar import soft
-from dualgap._steps import soft_steps
-from dualgap._validate import number
+from dualgap.compile.powers import soft_steps
+from dualgap.compile.rules import conj_slope
+from dualgap.compile.scalar import soft
+from dualgap.linalg.validate import number
 from dualgap.penalties.l1 import L1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.penalties.box import Box
 from dualgap.penalties.weighted import Weighted
 

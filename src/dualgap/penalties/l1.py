@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._scalar import soft
-from dualgap._steps import soft_steps
+from dualgap.compile.powers import soft_steps
+from dualgap.compile.scalar import soft
 
 
 class L1(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from dualgap._steps import affine_steps
+from dualgap.compile.powers import affine_steps
 
 
 class L2(NamedTuple):

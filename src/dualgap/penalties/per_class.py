@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._rules import conj, conj_slope, domain, prox, strength, value
+from dualgap.compile.rules import conj, conj_slope, domain, prox, strength, value
 from dualgap.penalties.box import Box
 from dualgap.penalties.elastic_net import ElasticNet
 from dualgap.penalties.l1 import L1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
-from dualgap._rules import conj, conj_slope, domain, glide, prox, strength, value
+from dualgap.compile.rules import conj, conj_slope, domain, glide, prox, strength, value
 
 
 class Proximal(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.penalties.box import Box
 from dualgap.penalties.elastic_net import ElasticNet
 from dualgap.penalties.l1 import L1

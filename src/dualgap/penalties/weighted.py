@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap._rules import conj, conj_slope, domain, glide, prox, strength, value
-from dualgap._steps import affine_steps
-from dualgap._validate import real_array
+from dualgap.compile.powers import affine_steps
+from dualgap.compile.rules import conj, conj_slope, domain, glide, prox, strength, value
+from dualgap.linalg.validate import real_array
 from dualgap.penalties._check import check_penalty
 
 

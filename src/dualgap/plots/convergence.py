@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.plots.axes import one_axes
 from dualgap.plots.style import COLOURS, MARKERS, legend_beside, tidy
-from dualgap.solution import Solution
+from dualgap.run.solution import Solution
 
 X_AXES = {
     "passes": "passes over the data",
@@ -76,7 +76,7 @@ class ConvergenceDisplay:
         **options: Any,
     ) -> ConvergenceDisplay:
         """Solve a problem by each method and draw the runs; ``options`` go to ``solve``."""
-        from dualgap.solve import solve
+        from dualgap.run.solve import solve
 
         names = [methods] if isinstance(methods, str) else list(methods)
         runs = {name: solve(problem, name, **options) for name in names}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, real_array
+from dualgap.linalg.validate import Floats, real_array
 from dualgap.plots.axes import two_axes
 from dualgap.plots.style import COLOURS, MARKERS, OTHERS, legend_beside, tidy
 
@@ -57,7 +57,7 @@ class PathDisplay:
         feature_names: Sequence[str] | None = None,
         **options: Any,
     ) -> PathDisplay:
-        """Draw what ``dualgap.path.path`` has found; ``options`` are those of ``plot``."""
+        """Draw what ``dualgap.run.path.path`` has found; ``options`` are those of ``plot``."""
         found = list(solutions)
         coefs = np.stack([each.coef.ravel() for each in found], axis=-1)
         gaps = [each.certificate.gap for each in found]
@@ -79,7 +79,7 @@ class PathDisplay:
     ) -> PathDisplay:
         """Solve a problem along λ (``lams``, or ``n`` from λ_max to eps·λ_max) and draw the path;
         ``options`` go to ``solve``."""
-        from dualgap.path import grid, path
+        from dualgap.run.path import grid, path
 
         lams = grid(problem, eps, n) if lams is None else real_array(lams, "lams")
         found = path(problem, lams, **options)

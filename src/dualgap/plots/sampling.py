@@ -8,8 +8,8 @@ import numpy as np
 
 from dualgap.plots.axes import two_axes
 from dualgap.plots.style import LATEST, SEQUENCE, legend_beside, tidy
-from dualgap.recording import Frame, Recording, Spread
-from dualgap.solution import Solution
+from dualgap.run.recording import Frame, Recording, Spread
+from dualgap.run.solution import Solution
 
 _BELOW = 1e-3  # parts of the gap are shown down to this part of what the target leaves to each
 _RARE = 1e-4  # and probabilities down to this part of uniform ones
@@ -48,7 +48,7 @@ class SamplingDisplay:
         cls, problem: Any, method: Any = "cd-gap-decay", *, ax: Any = None, **options: Any
     ) -> SamplingDisplay:
         """Solve a problem and draw how the sampling went; ``options`` go to ``solve``."""
-        from dualgap.solve import solve
+        from dualgap.run.solve import solve
 
         recording = Recording(callback=options.pop("callback", None))
         solution = solve(problem, method, callback=recording, **options)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.recording import Frame, Recording, Spread
-from dualgap.solution import Solution
+from dualgap.run.recording import Frame, Recording, Spread
+from dualgap.run.solution import Solution
 
 _ROWS = 500  # of a history that are drawn
 _WORST = 8  # samples or features that are listed

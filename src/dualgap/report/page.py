@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from dualgap.problem import Problem
-from dualgap.recording import Frame, Recording
 from dualgap.report import tables, words
 from dualgap.report.data import drawn, embedded
 from dualgap.report.repeat import repeating
-from dualgap.solution import Solution
+from dualgap.run.recording import Frame, Recording
+from dualgap.run.solution import Solution
 
 _SCRIPTS = ("scale.js", "chart.js", "page.js")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses, penalties
+from dualgap.files.spelling import spelled
 from dualgap.penalties import Box, Weighted
 from dualgap.penalties.per_class import PerClass
 from dualgap.problem import Problem
-from dualgap.solution import Solution
-from dualgap.spelling import spelled
+from dualgap.run.solution import Solution
 
 
 def repeating(runs: Mapping[str, Solution], problem: Problem | None) -> str | None:

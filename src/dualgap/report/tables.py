@@ -14,7 +14,7 @@ from dualgap.linalg import storage
 from dualgap.problem import Problem
 from dualgap.report.data import COLUMNS, places
 from dualgap.report.repeat import as_given, short
-from dualgap.solution import Solution, counted
+from dualgap.run.solution import Solution, counted
 
 _ROWS = 25  # of a history in the table that stands in for the picture
 

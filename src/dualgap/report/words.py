@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dualgap.recording import Frame, Spread
-from dualgap.solution import REMEDY, Solution, counted
+from dualgap.run.recording import Frame, Spread
+from dualgap.run.solution import REMEDY, Solution, counted
 
 _ROUNDING = 1e-6  # of the gap
 

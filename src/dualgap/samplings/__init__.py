@@ -17,10 +17,10 @@ from dualgap.samplings.permutation import Permutation
 from dualgap.samplings.product import Product
 from dualgap.samplings.residue import Residue
 from dualgap.samplings.residue_decay import ResidueDecay
+from dualgap.samplings.scores import Scores
 from dualgap.samplings.support_set import SupportSet
 from dualgap.samplings.tau_nice import TauNice
 from dualgap.samplings.uniform import Uniform
-from dualgap.scores import Scores
 
 # Not here is what has no meaning without its parameters.
 REGISTRY = {

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap._validate import Floats, number
+from dualgap.linalg.validate import Floats, number
 from dualgap.samplings.adaptive import Adaptive
 from dualgap.samplings.base import Refresh, Sampling, StepRule
+from dualgap.samplings.scores import Scores
 from dualgap.samplings.support_set import SupportSet
-from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

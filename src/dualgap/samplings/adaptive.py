@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import Refresh, Sampling, StepRule
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, finite_vector
+from dualgap.linalg.validate import Floats, finite_vector
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling
 from dualgap.samplings.estimate import estimated
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 # Even if samples always came all together, so many times the usual wait would be a miracle.
 _PATIENCE = 100

@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dualgap._validate import Floats
 from dualgap.linalg import products
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.alias import draw_alias
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 Refresh = Literal["never", "epoch", "step"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import Refresh, Sampling
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap._validate import Floats, whole
+from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, metric_squares
 from dualgap.samplings.eso import distributed_factors, occurrences, part_size
 from dualgap.samplings.floyd import draw_subsets
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

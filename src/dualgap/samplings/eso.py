@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, whole
 from dualgap.linalg import products, storage
+from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import SetSampling, metric_squares
 from dualgap.samplings.estimate import estimated

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dualgap._validate import Floats
 from dualgap.linalg import products
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, checked_draw, checked_weights, metric_squares
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 _SEED = 0
 _VISITS = 30  # draws of the rarest sample, on average

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import kernel
+from dualgap.compile.kernels import kernel
 
 
 @kernel

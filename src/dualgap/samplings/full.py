@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling, metric_squares
 from dualgap.samplings.eso import occurrences
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats, number
+from dualgap.linalg.validate import Floats, number
 from dualgap.samplings.base import Refresh, Sampling, StepRule
+from dualgap.samplings.scores import Scores
 from dualgap.samplings.sum_tree import draw_decaying
-from dualgap.scores import Scores
 
 # Visits of each unresolved coordinate, on average, before the gaps are looked at again.
 _VISITS = 30

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap._validate import Floats, whole
+from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sets, SetSampling
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

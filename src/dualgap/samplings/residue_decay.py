@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dualgap._validate import Floats, number
+from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.samplings.base import Refresh, Sampling
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.residue import Residue
+from dualgap.samplings.scores import Scores
 from dualgap.samplings.sum_tree import draw_decaying
-from dualgap.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._compile import inner, kernel
+from dualgap.compile.kernels import inner, kernel
 
 # Weights only fall; below this total they are scaled up again, which changes no probability.
 _FAINT = 1e-200

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import Sampling
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 
 
 @dataclass(frozen=True)

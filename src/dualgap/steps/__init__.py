@@ -1,21 +1,21 @@
 """Steps: what an update does. Each is one file."""
 
-from dualgap.steps.accprox_sdca import AccProxSDCA
-from dualgap.steps.apcg import APCG
-from dualgap.steps.asdca import ASDCA
 from dualgap.steps.base import Setting, Step
-from dualgap.steps.coordinate import Coordinate
-from dualgap.steps.disdca import DisDCA
-from dualgap.steps.full_gradient import FullGradient
-from dualgap.steps.lbfgs import LBFGS
-from dualgap.steps.newton import Newton
-from dualgap.steps.proximal_point import ProximalPoint
-from dualgap.steps.quartz import Quartz
-from dualgap.steps.sag import AverageGradient
-from dualgap.steps.sklearn_solvers import SAG
-from dualgap.steps.spdc import SPDC
-from dualgap.steps.sweeps import Sweeps
-from dualgap.steps.working_set import WorkingSet
+from dualgap.steps.coordinate.coordinate import Coordinate
+from dualgap.steps.newton.newton import Newton
+from dualgap.steps.outer.accprox_sdca import AccProxSDCA
+from dualgap.steps.outer.proximal_point import ProximalPoint
+from dualgap.steps.rivals.full_gradient import FullGradient
+from dualgap.steps.rivals.lbfgs import LBFGS
+from dualgap.steps.rivals.sag import AverageGradient
+from dualgap.steps.rivals.sklearn_solvers import SAG
+from dualgap.steps.sets.apcg import APCG
+from dualgap.steps.sets.asdca import ASDCA
+from dualgap.steps.sets.disdca import DisDCA
+from dualgap.steps.sets.quartz import Quartz
+from dualgap.steps.sets.spdc import SPDC
+from dualgap.steps.sweeps.sweeps import Sweeps
+from dualgap.steps.working_set.working_set import WorkingSet
 
 __all__ = [
     "APCG",

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.certificate import Certificate, Pair
 from dualgap.problem import Problem
+from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.full import Full
-from dualgap.scores import Scores
+from dualgap.samplings.scores import Scores
 from dualgap.steps.base import Step
-from dualgap.steps.choice import lacks_for_primal, lacks_for_scalars
+from dualgap.steps.requirements import lacks_for_primal, lacks_for_scalars
 
 
 class FullPass(Step):

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap import terms
-from dualgap._validate import Floats
-from dualgap.intercept import joined
 from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
+from dualgap.problem.intercept import joined
+from dualgap.proof import terms
 
 
 class Start(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap._validate import Floats
+from dualgap.linalg.validate import Floats
 
 POINTS = np.concatenate([-np.geomspace(30, 1e-3, 12), [0.0], np.geomspace(1e-3, 30, 12)])
 SLOPES = np.concatenate([-np.geomspace(5, 1e-6, 10), [0.0], np.geomspace(1e-6, 5, 10)])

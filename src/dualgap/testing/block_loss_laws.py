@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from dualgap import _rules as rules
-from dualgap._compile import kernel
-from dualgap._validate import Floats
+from dualgap.compile import rules
+from dualgap.compile.kernels import kernel
+from dualgap.linalg.validate import Floats
 from dualgap.testing._common import check_compiled, holds, room
 
 _Q = (1e-6, 0.1, 1.0, 30.0, 1e6, 1e12)

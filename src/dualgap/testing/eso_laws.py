@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap._validate import Floats
 from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.arbitrary import Arbitrary
 from dualgap.samplings.base import Sampling, checked_draw
+from dualgap.samplings.theory import bound_chances
 from dualgap.testing._common import check_marginals, holds
-from dualgap.theory import bound_chances
 
 _FEATURES = 5
 _RANDOM = 10

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dualgap import _rules as rules
-from dualgap._compile import kernel
+from dualgap.compile import rules
+from dualgap.compile.kernels import kernel
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
 from dualgap.testing.block_loss_laws import check_block_loss
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import isinf
 from typing import Any
 
-from dualgap import _rules as rules
-from dualgap._compile import kernel
+from dualgap.compile import rules
+from dualgap.compile.kernels import kernel
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import terms
-from dualgap.certificate import evaluate
 from dualgap.problem import Problem
+from dualgap.proof import terms
+from dualgap.proof.certificate import evaluate
 from dualgap.steps.start import Start
 from dualgap.testing._common import holds
 

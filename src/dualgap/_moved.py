@@ -1,0 +1,57 @@
+"""Modules that users of 0.1 import by a path that has changed: it works until 0.3, with a warning.
+
+``sys.meta_path`` asks the finder only for names that no file answers to.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED = {
+    "dualgap.auto": "dualgap.methods.auto",
+    "dualgap.certificate": "dualgap.proof.certificate",
+    "dualgap.loop": "dualgap.run.loop",
+    "dualgap.path": "dualgap.run.path",
+    "dualgap.screening": "dualgap.proof.screening",
+    "dualgap.solution": "dualgap.run.solution",
+    "dualgap.terms": "dualgap.proof.terms",
+    "dualgap.theory": "dualgap.samplings.theory",
+}
+
+
+class _Redirect(Loader):
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        warnings.warn(
+            f"{spec.name} has moved: import {self.new} instead; the old name goes in 0.3",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        module = importlib.import_module(self.new)
+        self.spec = module.__spec__  # the import system is about to replace it
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has been executed under its own name, and keeps that."""
+        module.__spec__ = self.spec
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        new = MOVED.get(name)
+        return None if new is None else ModuleSpec(name, _Redirect(new))
+
+
+def keep_old_names() -> None:
+    """Let ``import`` find them."""
+    sys.meta_path.append(_Finder())

@@ -1,0 +1,1 @@
+"""How plain Python becomes machine code: kernels, the rules they call, their cache, threads."""

@@ -1,0 +1,62 @@
+"""Which source files kernels are made of: the cache of kernels is named after a hash of these."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+# No file or folder of these defines a kernel or a rule, nor does a file that does import from them:
+# an edit here leaves all kernels as they are. A test keeps the list true.
+APART = (
+    "__main__.py",
+    "_moved.py",
+    "cli",
+    "datasets",
+    "distributed",
+    "estimators",
+    "files",
+    "methods",
+    "plots",
+    "proof/certify.py",
+    "proof/claims.py",
+    "proof/exact_balance.py",
+    "proof/predictions.py",
+    "proof/proof_file.py",
+    "report",
+    "run",
+)
+# Except for these, which lie in such a folder.
+KERNELS = ("datasets/parsing",)
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def source_files() -> list[Path]:
+    """The files of the package that kernels can depend on."""
+    return sorted(p for p in _PACKAGE.rglob("*.py") if not _is_apart(p.relative_to(_PACKAGE)))
+
+
+def is_source(module: str) -> bool:
+    """Whether a module of this name is made from one of them."""
+    package, *inside = module.split(".")
+    if package != "dualgap":
+        return False
+    path = Path(*inside)
+    return not _is_apart(path if (_PACKAGE / path).is_dir() else path.with_suffix(".py"))
+
+
+def _is_apart(path: Path) -> bool:
+    return _within(path, APART) and not _within(path, KERNELS)
+
+
+def _within(path: Path, places: tuple[str, ...]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
+
+
+def source_hash() -> str:
+    """A fingerprint of these files: of their names and of what they hold."""
+    digest = hashlib.sha256()
+    for path in source_files():
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

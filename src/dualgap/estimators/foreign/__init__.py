@@ -1,0 +1,1 @@
+"""Models of other libraries: which problem they have solved, so that ``certify`` can judge them."""

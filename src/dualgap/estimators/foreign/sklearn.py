@@ -1,0 +1,253 @@
+"""Which problems a fitted scikit-learn model has solved: one entry of a table for each class.
+
+The model's own objective, as its documentation writes it, is ``unit`` · P(w) of our ``Problem``;
+scikit-learn sums losses where we average them, and weighs them in ways that differ by class.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dualgap.estimators._penalties import by_ratio, constraints_of
+from dualgap.estimators.foreign.data import Fitted, checked_fit, require_fit
+from dualgap.estimators.foreign.losses import matching, ours
+from dualgap.estimators.foreign.parts import Part
+from dualgap.linalg.validate import Floats
+from dualgap.penalties import L1, L2, NonNegative
+from dualgap.problem import Problem
+
+
+def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
+    _refuse_unknown(name, model)
+    require_fit(model, name)
+    classes = getattr(model, "classes_", None)
+    found = checked_fit(name, model, X, y, sample_weight, model.coef_, model.intercept_, classes)
+    return TABLE[name](found)
+
+
+def _refuse_unknown(name: str, model: Any) -> None:
+    if name in TABLE:
+        return
+    own = type(model).__name__
+    if hasattr(model, "certificate_"):
+        raise ValueError(f"{own} has its proof already: see its attribute certificate_")
+    if hasattr(model, "best_estimator_"):
+        raise ValueError(f"certify cannot read {own}: give it the model's best_estimator_")
+    from dualgap.estimators.foreign.reader import LIBRARIES
+
+    others = ", ".join(library for library in LIBRARIES if library != "sklearn")
+    raise ValueError(
+        f"certify cannot read {own}; it can read scikit-learn's {', '.join(TABLE)}, pipelines that "
+        f"end in one of them, and models of {others}. For other models name loss and penalty: "
+        "certify(X, y, coef, intercept, loss=..., penalty=..., lam=...)"
+    )
+
+
+# --- the sum of losses, C times -----------------------------------------------------------------
+
+
+def _linear_svc(fitted: Fitted) -> Iterator[Part]:
+    model = fitted.model
+    if model.multi_class != "ovr":
+        raise ValueError(
+            "LinearSVC(multi_class='crammer_singer') has a loss with kinks of many classes, which "
+            "dualgap has in a smoothed form only: use multi_class='ovr'"
+        )
+    loss, _ = matching(model)
+    penalty = L1() if model.penalty == "l1" else L2()
+    class_weight = _class_weights(fitted, by_sample_weight=True)
+    for k, y, s in _one_vs_rest(fitted, class_weight):
+        yield _summed(fitted, k, y, s, loss, penalty, "penalised")
+
+
+def _linear_svr(fitted: Fitted) -> Iterator[Part]:
+    loss, _ = matching(fitted.model)
+    yield _summed(fitted, 0, fitted.numbers(), fitted.weights, loss, L2(), "penalised")
+
+
+def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
+    model = fitted.model
+    ratio = _logistic_l1_ratio(model)
+    penalty = None if ratio is None else by_ratio(ratio)
+    class_weight = _class_weights(fitted, by_sample_weight=True)
+    K = len(model.classes_)
+    scheme = getattr(model, "multi_class", "auto")  # gone since scikit-learn 1.8
+    liblinear = model.solver == "liblinear"
+    intercept: Any = "penalised" if liblinear else True
+    if K > 2 and not liblinear and scheme != "ovr":
+        s = fitted.weights * class_weight[fitted.labels]
+        yield _summed(fitted, None, fitted.labels, s, ours("softmax"), penalty, intercept)
+        return
+    if (K == 2 and scheme == "multinomial") or (
+        K > 2 and not liblinear and model.class_weight is not None
+    ):
+        raise ValueError(
+            f"LogisticRegression(multi_class={scheme!r}) with {K} classes and class_weight="
+            f"{model.class_weight!r} has no problem of dualgap: leave multi_class at its default"
+        )
+    for k, y, s in _one_vs_rest(fitted, class_weight):
+        yield _summed(fitted, k, y, s, ours("logistic"), penalty, intercept)
+
+
+def _logistic_l1_ratio(model: Any) -> float | None:
+    """None without a penalty. Newer versions of scikit-learn leave ``penalty`` out."""
+    name = getattr(model, "penalty", "deprecated")
+    if name is None or math.isinf(model.C):
+        return None
+    if name in ("l1", "l2"):
+        return 1.0 if name == "l1" else 0.0
+    return float(model.l1_ratio or 0.0)
+
+
+def _summed(
+    fitted: Fitted, k: int | None, y: Any, s: Floats, loss: Any, penalty: Any, intercept: Any
+) -> Part:
+    """C Σ s φ + g."""
+    C, total = float(fitted.model.C), math.fsum(s)
+    if penalty is None or math.isinf(C):
+        return _part(fitted, k, y, s, loss, L2(), 0.0, total, intercept)
+    return _part(fitted, k, y, s, loss, penalty, 1.0 / (C * total), C * total, intercept)
+
+
+# --- alpha times the penalty --------------------------------------------------------------------
+
+
+def _ridge(fitted: Fitted) -> Iterator[Part]:
+    """Σ s r² + alpha ‖w‖², which is twice that of our halved squares."""
+    model = fitted.model
+    targets = fitted.targets()
+    penalty = NonNegative(L2()) if model.positive else L2()
+    alphas = np.broadcast_to(np.ravel(model.alpha), targets.shape[1])
+    total = math.fsum(fitted.weights)
+    for k, (y, alpha) in enumerate(zip(targets.T, alphas)):
+        lam, unit = float(alpha) / total, 2.0 * total
+        yield _part(fitted, k, y, fitted.weights, ours("squared"), penalty, lam, unit)
+
+
+def _ridge_classifier(fitted: Fitted) -> Iterator[Part]:
+    model = fitted.model
+    s = fitted.weights * _class_weights(fitted, by_sample_weight=False)[fitted.labels]
+    penalty = NonNegative(L2()) if model.positive else L2()
+    total = math.fsum(s)
+    for k, y, _ in _one_vs_rest(fitted, np.ones(len(model.classes_))):
+        lam = float(model.alpha) / total
+        yield _part(fitted, k, y, s, ours("squared"), penalty, lam, 2.0 * total)
+
+
+def _elastic_net(fitted: Fitted) -> Iterator[Part]:
+    """The mean of ½r² + alpha · (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²); Lasso: l1_ratio = 1."""
+    model = fitted.model
+    penalty = by_ratio(float(model.l1_ratio))
+    penalty = NonNegative(penalty) if model.positive else penalty
+    for k, y in enumerate(fitted.targets().T):
+        yield _mean(fitted, k, y, ours("squared"), penalty)
+
+
+def _quantile(fitted: Fitted) -> Iterator[Part]:
+    yield _mean(fitted, 0, fitted.numbers(), ours("quantile", float(fitted.model.quantile)), L1())
+
+
+def _poisson(fitted: Fitted) -> Iterator[Part]:
+    yield _mean(fitted, 0, fitted.numbers(), ours("poisson"), L2())
+
+
+def _mean(fitted: Fitted, k: int, y: Floats, loss: Any, penalty: Any) -> Part:
+    return _part(fitted, k, y, fitted.weights, loss, penalty, float(fitted.model.alpha), 1.0)
+
+
+# --- stochastic gradients -----------------------------------------------------------------------
+
+
+def _sgd_classifier(fitted: Fitted) -> Iterator[Part]:
+    for k, y, s in _one_vs_rest(fitted, _class_weights(fitted, by_sample_weight=False)):
+        yield _stochastic(fitted, k, y, s)
+
+
+def _sgd_regressor(fitted: Fitted) -> Iterator[Part]:
+    yield _stochastic(fitted, 0, fitted.numbers(), fitted.weights)
+
+
+def _stochastic(fitted: Fitted, k: int, y: Floats, s: Floats) -> Part:
+    """(1/n) Σ s φ + alpha g: each sample makes one step in n, whatever its weight."""
+    model = fitted.model
+    loss, factor = matching(model)
+    share = factor * math.fsum(s) / len(s)
+    ratios: dict[Any, float | None] = {"l2": 0.0, "l1": 1.0, None: None}
+    ratio = ratios.get(model.penalty, model.l1_ratio)
+    if ratio is None:
+        return _part(fitted, k, y, s, loss, L2(), 0.0, share)
+    return _part(fitted, k, y, s, loss, by_ratio(ratio), float(model.alpha) / share, share)
+
+
+# --- what they share ----------------------------------------------------------------------------
+
+
+def _class_weights(fitted: Fitted, *, by_sample_weight: bool) -> Floats:
+    """One weight for each class, as scikit-learn computes them."""
+    from sklearn.utils.class_weight import compute_class_weight
+
+    more = {}
+    # "balanced" counts sample weights in newer versions only.
+    if by_sample_weight and "sample_weight" in inspect.signature(compute_class_weight).parameters:
+        more["sample_weight"] = fitted.weights
+    model = fitted.model
+    weights = compute_class_weight(model.class_weight, classes=model.classes_, y=fitted.y, **more)
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _one_vs_rest(fitted: Fitted, class_weight: Floats) -> Iterator[tuple[int, Floats, Floats]]:
+    """For each problem its row of coefficients, targets ±1, and sample weights.
+
+    With more than two classes the rest weighs 1 in liblinear and in stochastic gradients.
+    """
+    if len(class_weight) == 2:
+        yield 0, 2.0 * fitted.labels - 1.0, fitted.weights * class_weight[fitted.labels]
+        return
+    for k, weight in enumerate(class_weight):
+        own = fitted.labels == k
+        yield k, np.where(own, 1.0, -1.0), fitted.weights * np.where(own, weight, 1.0)
+
+
+def _part(
+    fitted: Fitted,
+    k: int | None,
+    y: Any,
+    s: Floats,
+    loss: Any,
+    penalty: Any,
+    lam: float,
+    unit: float,
+    intercept: Any = True,
+) -> Part:
+    """``k`` is the row of the coefficients; None takes all, for a loss of many classes."""
+    if lam == 0.0:
+        lam, penalty = 1.0, constraints_of(penalty, fitted.X.shape[1])
+    intercept = intercept if fitted.model.fit_intercept else False
+    scaling = float(fitted.model.intercept_scaling) if intercept == "penalised" else 1.0
+    problem = Problem(
+        fitted.X, y, loss, penalty, lam, s, intercept=intercept, intercept_scaling=scaling
+    )
+    coef, intercepts = fitted.coef, fitted.intercept
+    if k is None:
+        return Part(problem, coef.T, intercepts, unit)
+    return Part(problem, coef[k], float(intercepts[k]), unit)
+
+
+TABLE: dict[str, Callable[[Fitted], Iterator[Part]]] = {
+    "LinearSVC": _linear_svc,
+    "LinearSVR": _linear_svr,
+    "LogisticRegression": _logistic_regression,
+    "Ridge": _ridge,
+    "RidgeClassifier": _ridge_classifier,
+    "Lasso": _elastic_net,
+    "ElasticNet": _elastic_net,
+    "QuantileRegressor": _quantile,
+    "PoissonRegressor": _poisson,
+    "SGDClassifier": _sgd_classifier,
+    "SGDRegressor": _sgd_regressor,
+}

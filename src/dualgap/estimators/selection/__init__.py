@@ -1,0 +1,1 @@
+"""Model selection: paths over λ, cross-validation, leave-one-out."""

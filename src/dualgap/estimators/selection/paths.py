@@ -1,0 +1,263 @@
+"""Paths as scikit-learn's functions give them, each point with its certified gap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from dualgap.estimators._checks import rounds, seeds
+from dualgap.estimators._penalties import by_ratio, constraints_of
+from dualgap.linalg.validate import Floats, number, real_array, whole
+from dualgap.penalties import NonNegative
+from dualgap.problem import Problem
+from dualgap.run.path import grid, path
+from dualgap.run.solution import Solution
+from dualgap.run.solve import solve
+
+
+def lasso_path(
+    X: Any,
+    y: Any,
+    *,
+    eps: float = 1e-3,
+    n_alphas: int = 100,
+    alphas: Any = None,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    **params: Any,
+) -> Any:
+    """The Lasso at a decreasing sequence of alphas: ``enet_path`` with ``l1_ratio=1``."""
+    return enet_path(
+        X,
+        y,
+        l1_ratio=1.0,
+        eps=eps,
+        n_alphas=n_alphas,
+        alphas=alphas,
+        coef_init=coef_init,
+        verbose=verbose,
+        return_n_iter=return_n_iter,
+        positive=positive,
+        **params,
+    )
+
+
+def enet_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    n_alphas: int = 100,
+    alphas: Any = None,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    sample_weight: Any = None,
+    tol: float = 1e-4,
+    max_iter: int | None = 10_000,
+    random_state: Any = None,
+    selection: str = "cyclic",
+    method: Any = "auto",
+    screen: bool = False,
+) -> Any:
+    """The elastic net at a decreasing sequence of alphas, without an intercept.
+
+    Minimises  Σ_i c_i ½(y_i − x_i·w)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²),  where c_i is
+    1/n or the share of the sample in ``sample_weight``. So λ = alpha.
+
+    Parameters
+    ----------
+    X, y
+        As for ``Problem``; y has one dimension.
+    l1_ratio : float from 0 to 1
+        With 0, ``alphas`` must be given.
+    eps, n_alphas : float, int
+        The grid, if ``alphas`` is not given, has n_alphas values from alpha_max, at which all
+        coefficients vanish, down to eps · alpha_max.
+    alphas : array or int, optional
+        The alphas themselves, or how many.
+    coef_init : array of shape (n_features,), optional
+        Where the first run starts.
+    return_n_iter : bool
+        Whether to return epochs as well.
+    positive : bool
+        Only coefficients ≥ 0.
+    tol : float
+        Each point is solved to a certified gap of at most tol · P(0), P(0) = ½ Σ c_i y_i².
+    max_iter : int
+        The most epochs for each point.
+    method, screen
+        As for ``solve`` and ``path``.
+    precompute, Xy, copy_X, check_input, selection
+        Accepted as scikit-learn's functions do, without effect: X is neither copied nor changed.
+
+    Returns
+    -------
+    alphas : array of shape (n_alphas,)
+    coefs : array of shape (n_features, n_alphas)
+        In float64, for data in float32 as well: what is proven is proven of these.
+    dual_gaps : array of shape (n_alphas,)
+        Proven bounds on the distance of the objective above from its minimum.
+    n_iters : list of int, if asked for
+    """
+    base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
+    problem = Problem(X, y, "squared", NonNegative(base) if positive else base, 1.0, sample_weight)
+    alphas = alphas_of(problem, alphas, n_alphas, eps)
+    solutions = solutions_at(
+        problem,
+        alphas,
+        screen=screen,
+        warm_start=coef_init,
+        method=method,
+        tol=tol,
+        max_epochs=rounds(max_iter),
+        random_state=seeds(random_state, 1)[0],
+        progress=bool(verbose),
+    )
+    return _table(problem, alphas, list(solutions), return_n_iter)
+
+
+def logistic_path(
+    X: Any,
+    y: Any,
+    Cs: Any = 10,
+    *,
+    l1_ratio: float = 1.0,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    tol: float = 1e-4,
+    max_iter: int | None = 10_000,
+    random_state: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    method: Any = "auto",
+    screen: bool = False,
+) -> Any:
+    """Logistic regression at an increasing sequence of C, multinomial for more than two classes.
+
+    Minimises  Σ_i c_i φ(x_i·w + b; y_i) + λ·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²),  where c_i is
+    the share of the sample in ``sample_weight`` s. With λ = 1/(C Σs) this is scikit-learn's
+    objective divided by C Σs.
+
+    Parameters
+    ----------
+    X, y
+        As for ``Problem``; y has labels of any kind.
+    Cs : array or int
+        The values of C, or how many, from 1e-4 to 1e4.
+    fit_intercept : bool
+        The intercept is not penalised.
+    tol, max_iter, method, screen, return_n_iter
+        As for ``enet_path``.
+
+    Returns
+    -------
+    Cs : array of shape (n_Cs,), increasing
+    coefs : array of shape (n_features + 1, n_Cs), for K > 2 classes (K, n_features + 1, n_Cs)
+        The intercept is the last; without one the shape is (n_features, n_Cs).
+    dual_gaps : array of shape (n_Cs,)
+        Proven bounds on the distance of the objective above from its minimum.
+    n_iters : list of int, if asked for
+    """
+    Cs = Cs_of(Cs)
+    base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
+    labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    loss, targets = ("softmax", codes) if len(labels) > 2 else ("logistic", 2.0 * codes - 1.0)
+    problem = Problem(X, targets, loss, base, 1.0, sample_weight, intercept=bool(fit_intercept))
+    total = problem.n if sample_weight is None else float(np.sum(sample_weight))
+    solutions = solutions_at(
+        problem,
+        1.0 / (Cs * total),
+        screen=screen,
+        method=method,
+        tol=tol,
+        max_epochs=rounds(max_iter),
+        random_state=seeds(random_state, 1)[0],
+        progress=bool(verbose),
+    )
+    return _table(problem, Cs, list(solutions), return_n_iter)
+
+
+def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epochs: bool) -> Any:
+    """What both functions return."""
+    warn_of([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
+    coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
+    gaps = np.array([s.certificate.gap for s in solutions])
+    found = strengths, coefs, gaps
+    return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
+
+
+def warn_of(unsolved: list[Solution], points: int, stacklevel: int) -> None:
+    """One warning for all points that fell short."""
+    if unsolved:
+        worst = max(unsolved, key=lambda s: s.certificate.gap / max(s.target, 1e-300))
+        warnings.warn(
+            f"{len(unsolved)} of {points} points are not solved; the worst of them: {worst}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def solutions_at(
+    problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
+) -> Iterator[Solution]:
+    """``path``, also for λ = 0, where there is no penalty."""
+    free = problem
+    if (lams == 0.0).any():
+        free = problem.with_penalty(constraints_of(problem.penalty, problem.coef_size))
+    for solution in path(
+        problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
+    ):
+        yield solution
+        warm_start = solution
+    for _ in lams[lams == 0.0]:
+        warm_start = solve(free, warm_start=warm_start, **options)
+        yield warm_start
+
+
+def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
+    """Coefficients of shape (p,) or (K, p), with the intercept, if there is one, as the last.
+
+    A constant can be added to the intercepts of K classes: theirs are those that sum to zero.
+    """
+    coef = np.moveaxis(solution.coef, 0, -1)
+    if not fit_intercept:
+        return coef
+    last = np.expand_dims(solution.intercept, -1)
+    return np.concatenate([coef, last if last.size == 1 else last - last.mean()], axis=-1)
+
+
+def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Floats:
+    """Decreasing alphas: those given, or a grid of as many as asked for."""
+    if alphas is None or np.ndim(alphas) == 0:
+        count = whole(n_alphas if alphas is None else alphas, "alphas", 1)
+        return grid(problem, number(eps, "eps", 0.0, open_low=True), count)
+    values = np.sort(real_array(alphas, "alphas").astype(np.float64))[::-1]
+    if values.ndim != 1 or not values.size or not (values[-1] >= 0.0 and values[0] < np.inf):
+        raise ValueError("alphas must be finite numbers >= 0, or how many to choose")
+    return np.asarray(values)
+
+
+def Cs_of(Cs: Any) -> Floats:  # noqa: N802 - C is scikit-learn's name
+    """Increasing values of C: those given, or as many as asked for."""
+    if np.ndim(Cs) == 0:
+        return np.logspace(-4, 4, whole(Cs, "Cs", 1))
+    values = np.sort(real_array(Cs, "Cs").astype(np.float64))
+    if values.ndim != 1 or not values.size or not values[0] > 0.0:
+        raise ValueError("Cs must be numbers > 0, or how many to choose")
+    return np.asarray(values)

@@ -1,0 +1,1 @@
+"""Files that execute nothing when they are read: models, checkpoints, and the archive of both."""

@@ -1,0 +1,158 @@
+"""A model as a tree of names, numbers, words and arrays, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dualgap import losses
+from dualgap.files.archive import TooLargeError
+from dualgap.files.model import Model, bare
+from dualgap.linalg.shift import Shift
+from dualgap.linalg.validate import Floats
+from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.penalties._check import check_penalty
+from dualgap.problem.problem import check_loss
+from dualgap.proof.radius import Radius
+
+_LOSSES: dict[str, Any] = dict(losses.REGISTRY)
+_PENALTIES: dict[str, Any] = {
+    "l2": L2,
+    "l1": L1,
+    "elastic-net": ElasticNet,
+    "box": Box,
+    "weighted": Weighted,
+}
+_FEW = 1 / 3  # coefficients other than zero, below which they are written with their places
+
+
+def as_tree(model: Model) -> dict[str, Any]:
+    """What is written down of a model."""
+    proof, reach = model.certificate, model.radius._asdict()
+    if (reach["spread"] == reach["spread"][0]).all():
+        reach["spread"] = reach["spread"][0]
+    return {
+        "dualgap": model.version,
+        "loss": _described(model.loss, _LOSSES, "loss"),
+        "penalty": _described(model.penalty, _PENALTIES, "penalty"),
+        "lam": model.lam,
+        "fit_intercept": model.fit_intercept,
+        "intercept_scaling": model.intercept_scaling,
+        "classes": model.classes,
+        "feature_names": model.feature_names,
+        "certificate": {
+            "primal": proof.primal,
+            "dual": proof.dual,
+            "gap": proof.gap,
+            "relative_gap": proof.relative_gap,
+            "scale": proof.scale,
+            "radius": proof.radius,
+        },
+        "decision_radius": reach,
+        "settings": dict(model.settings),
+        "intercept": model.intercept,
+        "coef": _thin(model.coef),
+    }
+
+
+def as_model(tree: Mapping[str, Any], most: float = math.inf) -> Model:
+    """The model; raises one of the usual errors if the tree is not one, or one of more than
+    ``most`` coefficients."""
+    coef, intercept = _full(tree["coef"], most), _floats(tree["intercept"])
+    p, width = len(coef), coef.shape[1:]
+    names, classes = tree["feature_names"], tree["classes"]
+    if intercept.shape != width or (names is not None and len(names) != p):
+        raise ValueError("coefficients, intercept and names of features do not fit together")
+    if classes is not None and len(classes) != (*width, 2)[0]:
+        raise ValueError("coefficients and classes do not fit together")
+    if tree["fit_intercept"] not in (True, False, "penalised"):
+        raise ValueError("fit_intercept is none")
+    return Model(
+        coef=coef,
+        intercept=intercept if width else float(intercept),
+        classes=None if classes is None else np.asarray(classes),
+        loss=check_loss(_made(tree["loss"], _LOSSES)),
+        penalty=check_penalty(_made(tree["penalty"], _PENALTIES), p),
+        lam=float(tree["lam"]),
+        fit_intercept=tree["fit_intercept"],
+        intercept_scaling=float(tree["intercept_scaling"]),
+        certificate=_certificate(tree["certificate"]),
+        radius=_radius(tree["decision_radius"], p),
+        feature_names=None if names is None else tuple(map(str, names)),
+        settings=dict(tree["settings"]),
+        version=str(tree["dualgap"]),
+    )
+
+
+def _certificate(tree: Mapping[str, Any]) -> Any:
+    reach = None if tree["radius"] is None else float(tree["radius"])
+    primal, dual, gap, scale = (float(tree[name]) for name in ("primal", "dual", "gap", "scale"))
+    return bare(primal, dual, gap, scale, reach)
+
+
+def _radius(tree: Mapping[str, Any], p: int) -> Radius:
+    moved = tree.get("shift")
+    shift = None if moved is None else Shift(np.asarray(moved[0], np.int64), _floats(moved[1]))
+    return Radius(
+        float(tree["root"]),
+        np.broadcast_to(_floats(tree["spread"]), p).copy(),
+        float(tree["constant"]),
+        _floats(tree["intercept"])[()],
+        None if tree["between"] is None else _floats(tree["between"]),
+        shift,
+    )
+
+
+def _described(thing: Any, known: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The name of a loss or penalty, and its parameters."""
+    for name, kind in known.items():
+        if type(thing) is kind:
+            parts = {
+                field: _described(part, known, what) if isinstance(part, tuple) else part
+                for field, part in zip(thing._fields, thing)
+            }
+            return {"name": name, **parts}
+    raise ValueError(
+        f"the {what} {thing!r} is not one of dualgap's: whoever reads the file would not have it"
+    )
+
+
+def _made(tree: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+    parts = dict(tree)
+    kind = known[parts.pop("name")]
+    return kind(**{field: _part(part, known) for field, part in parts.items()})
+
+
+def _part(part: Any, known: Mapping[str, Any]) -> Any:
+    return _made(part, known) if isinstance(part, Mapping) else _floats(part)[()]
+
+
+def _thin(coef: Floats) -> Any:
+    """Coefficients, without zeros if there are many."""
+    flat = coef.ravel()
+    places = np.flatnonzero(flat)
+    if len(places) > _FEW * flat.size:
+        return coef
+    return {"shape": list(coef.shape), "places": places, "values": flat[places]}
+
+
+def _full(tree: Any, most: float) -> Floats:
+    if not isinstance(tree, Mapping):
+        coef = _floats(tree)
+    else:
+        size = math.prod(tree["shape"])
+        if size > most:  # zeros that are not in the file would take memory all the same
+            raise TooLargeError(f"it has {size:,} coefficients, where {most:,} are allowed")
+        coef = np.zeros(tree["shape"])
+        coef.ravel()[np.asarray(tree["places"], dtype=np.int64)] = _floats(tree["values"])
+    if coef.ndim not in (1, 2) or not coef.size or not np.isfinite(coef).all():
+        raise ValueError("its coefficients are not finite numbers")
+    return coef
+
+
+def _floats(value: Any) -> Floats:
+    """Numbers, of which infinite ones are words in JSON."""
+    return np.asarray(value, dtype=np.float64)

@@ -1,0 +1,6 @@
+"""Methods: a step and a sampling under a name, and which of them ``"auto"`` takes."""
+
+from dualgap.methods.method import Method
+from dualgap.methods.registry import METHODS, describe, suitable
+
+__all__ = ["METHODS", "Method", "describe", "suitable"]

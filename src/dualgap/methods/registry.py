@@ -1,0 +1,286 @@
+"""Names for methods: each is a step and a sampling.
+
+``solve`` takes a name, or a ``Method`` of your own: ``Method(Coordinate("dual"), Uniform())``.
+"""
+
+from __future__ import annotations
+
+from dualgap import samplings
+from dualgap.methods.method import Method, lacks_l2, lacks_smooth_loss
+from dualgap.problem import Problem
+from dualgap.steps.coordinate.coordinate import Coordinate
+from dualgap.steps.newton.newton import Newton
+from dualgap.steps.outer.accprox_sdca import AccProxSDCA
+from dualgap.steps.outer.proximal_point import ProximalPoint
+from dualgap.steps.rivals.full_gradient import FullGradient
+from dualgap.steps.rivals.lbfgs import LBFGS
+from dualgap.steps.rivals.sag import AverageGradient
+from dualgap.steps.rivals.sklearn_solvers import SAG
+from dualgap.steps.sets.apcg import APCG
+from dualgap.steps.sets.asdca import ASDCA
+from dualgap.steps.sets.disdca import DisDCA
+from dualgap.steps.sets.quartz import Quartz
+from dualgap.steps.sets.spdc import SPDC
+from dualgap.steps.sweeps.sweeps import Sweeps
+from dualgap.steps.working_set.working_set import WorkingSet
+
+__all__ = ["METHODS", "Method", "describe", "suitable"]
+
+_DUAL = Coordinate("dual")
+_EITHER = Coordinate("auto")
+_QU = "Qu, Richtárik, Zhang 2014"
+_ZHANG = "Zhang, Xiao 2015"
+_CSIBA = "Csiba, Qu, Richtárik 2015"
+_PEREKRESTENKO = "Perekrestenko, Cevher, Jaggi 2017"
+
+METHODS: dict[str, Method] = {
+    "sdca": Method(
+        _DUAL,
+        samplings.Uniform(),
+        "uniform dual coordinate ascent",
+        "Shalev-Shwartz, Zhang 2013",
+        (lacks_l2,),
+        when="a baseline under L2",
+    ),
+    "prox-sdca": Method(
+        _DUAL,
+        samplings.Uniform(),
+        "SDCA for any strongly convex penalty",
+        "Shalev-Shwartz, Zhang 2012",
+        when="a baseline for elastic nets, and for bounds",
+    ),
+    "iprox-sdca": Method(
+        _DUAL,
+        samplings.Importance("smooth"),
+        "Prox-SDCA with fixed importance sampling",
+        "Zhao, Zhang 2014",
+        (lacks_smooth_loss,),
+        when="smooth losses, samples of unequal norm",
+    ),
+    "adasdca": Method(
+        _DUAL,
+        samplings.Residue(),
+        "sampling by residue at each step; for study",
+        _CSIBA,
+        (lacks_smooth_loss,),
+        when="small data: each step looks at all samples",
+    ),
+    "adasdca+": Method(
+        _DUAL,
+        samplings.ResidueDecay(10.0, "I"),
+        "residues once an epoch, decaying with each visit",
+        _CSIBA,
+        (lacks_smooth_loss,),
+        when="smooth losses, if few samples matter towards the end",
+    ),
+    "adasdca+ii": Method(
+        _DUAL,
+        samplings.ResidueDecay(10.0, "II"),
+        "importance sampling, decaying with each visit",
+        _CSIBA,
+        (lacks_smooth_loss,),
+        when="the same, without looking at residues",
+    ),
+    "cd-uniform": Method(
+        _EITHER,
+        samplings.Uniform(),
+        "uniform coordinate descent",
+        _PEREKRESTENKO,
+        when="a baseline for any loss and penalty",
+    ),
+    "cd-permutation": Method(
+        _EITHER,
+        samplings.Permutation(),
+        "each coordinate once an epoch, as in liblinear",
+        "Hsieh et al. 2008",
+        when="a baseline: what liblinear does, without shrinking",
+    ),
+    "cd-importance": Method(
+        _EITHER,
+        samplings.Importance("lipschitz"),
+        "fixed importance sampling",
+        _PEREKRESTENKO,
+        when="coordinates of unequal norm",
+    ),
+    "cd-support": Method(
+        _EITHER,
+        samplings.SupportSet(),
+        "uniform over unresolved coordinates; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
+    ),
+    "cd-adaptive": Method(
+        _EITHER,
+        samplings.Adaptive(),
+        "by residue and norm at each step; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
+    ),
+    "cd-ada-uniform": Method(
+        _EITHER,
+        samplings.AdaUniform(),
+        "mixture of the two above; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
+    ),
+    "cd-ada-gap": Method(
+        _EITHER,
+        samplings.AdaGap(),
+        "by gap at each step; for study",
+        _PEREKRESTENKO,
+        when="small data: each step looks at all coordinates",
+    ),
+    "cd-gap-per-epoch": Method(
+        _EITHER,
+        samplings.GapPerEpoch(),
+        "by gap once an epoch",
+        _PEREKRESTENKO,
+        when="support vectors or sparse coefficients: few coordinates matter",
+    ),
+    "cd-gap-decay": Method(
+        _EITHER,
+        samplings.GapPerEpoch(m=10.0),
+        "by gap once an epoch, decaying with each visit as in AdaSDCA+: the default",
+        f"{_PEREKRESTENKO}; {_CSIBA}",
+        when="any loss and penalty, and a sampling of your own in its place",
+    ),
+    "sweeps": Method(
+        Sweeps(),
+        samplings.Full(),
+        "permuted sweeps over unresolved samples, conjugate gradients on the face they leave",
+        "Hsieh et al. 2008; Moré, Toraldo 1991",
+        when="L2 with many features; data on disk. What auto takes there",
+    ),
+    "quartz": Method(
+        Quartz(),
+        samplings.Uniform(),
+        "Quartz with the sets of your choice: sampling=TauNice(tau), Product(tau), ...",
+        _QU,
+        when="sets of samples for threads, with a rate from theory",
+    ),
+    "quartz-u": Method(
+        Quartz(),
+        samplings.Uniform(),
+        "Quartz, one sample at a time, uniformly",
+        _QU,
+        when="smooth losses, with a rate from theory",
+    ),
+    "quartz-ip": Method(
+        Quartz(),
+        samplings.Importance("smooth"),
+        "Quartz with importance sampling",
+        _QU,
+        when="the same, for samples of unequal norm",
+    ),
+    "spdc": Method(
+        SPDC(),
+        samplings.Uniform(),
+        "accelerated primal-dual steps, also for kinks and L1",
+        _ZHANG,
+        when="small lam, and every penalty",
+    ),
+    "spdc-weighted": Method(
+        SPDC(),
+        samplings.Norms(),
+        "SPDC that samples by norm, for samples of unequal norm",
+        _ZHANG,
+        when="the same, for samples of unequal norm",
+    ),
+    "asdca": Method(
+        ASDCA(),
+        samplings.Uniform(),
+        "accelerated mini-batch SDCA; batches by sampling=TauNice(m)",
+        "Shalev-Shwartz, Zhang 2013",
+        when="smooth losses, batches of samples",
+    ),
+    "accprox-sdca": Method(
+        AccProxSDCA(),
+        samplings.Uniform(),
+        "accelerated outer steps around Prox-SDCA",
+        "Shalev-Shwartz, Zhang 2014",
+        when="smooth losses and small lam",
+    ),
+    "apcg": Method(
+        APCG(),
+        samplings.Uniform(),
+        "accelerated proximal coordinate gradient on the dual",
+        "Lin, Lu, Xiao 2014",
+        when="smooth losses, L2 and small lam",
+    ),
+    "disdca": Method(
+        DisDCA(),
+        samplings.Distributed(2, 1),
+        "dual steps by several machines; machines and batches by sampling=Distributed(c, tau)",
+        "Yang 2013",
+        when="to study distributed steps; real clusters have dualgap.distributed",
+    ),
+    "prox-point": Method(
+        ProximalPoint(),
+        samplings.GapPerEpoch(m=10.0),
+        "for a loss with kinks and a penalty like L1",
+        "Rockafellar 1976",
+        when="where neither samples nor features can be coordinates. What auto takes there",
+    ),
+    "afg": Method(
+        FullGradient(),
+        samplings.Full(),
+        "accelerated full gradient with line search and restarts",
+        "Nesterov 2013; O'Donoghue, Candès 2015",
+        when="smooth losses; a full pass is cheap",
+    ),
+    "newton": Method(
+        Newton(),
+        samplings.Full(),
+        "semismooth Newton steps for few features, however badly scaled",
+        "Li, Sun, Toh 2018",
+        when="up to two thousand features, an intercept, tight tol. What auto takes there",
+    ),
+    "working-set": Method(
+        WorkingSet(),
+        samplings.Full(),
+        "Newton models on working sets of features, for L1 and its like with many features",
+        "Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018",
+        when="L1, elastic nets and bounds. What auto takes there",
+    ),
+    "lbfgs": Method(
+        LBFGS(),
+        samplings.Full(),
+        "SciPy's L-BFGS-B with memory 30",
+        "Byrd, Lu, Nocedal, Zhu 1995",
+        when="a baseline for smooth losses, as scikit-learn's default solver",
+    ),
+    "sag": Method(
+        SAG("sag"),
+        samplings.Full(),
+        "scikit-learn's stochastic average gradient",
+        "Le Roux, Schmidt, Bach 2012",
+        when="a baseline: logistic or squared loss with L2",
+    ),
+    "sag-smooth": Method(
+        AverageGradient(),
+        samplings.Uniform(),
+        "stochastic average gradient for any smooth loss with L2",
+        "Le Roux, Schmidt, Bach 2012",
+        when="a baseline: other smooth losses",
+    ),
+    "saga": Method(
+        SAG("saga"),
+        samplings.Full(),
+        "scikit-learn's SAGA",
+        "Defazio, Bach, Lacoste-Julien 2014",
+        when="a baseline: logistic loss with L2, L1 or both, squared loss with L2",
+    ),
+}
+
+
+def suitable(problem: Problem) -> list[str]:
+    """The names of the methods that accept a problem, the practical ones first."""
+    practical = ["cd-gap-decay", "prox-point"]
+    ordered = practical + [name for name in METHODS if name not in practical]
+    return [name for name in ordered if METHODS[name].refusal(problem) is None]
+
+
+def describe() -> str:
+    """A table of all methods, for people."""
+    width = max(map(len, METHODS))
+    return "\n".join(f"{name:{width}}  {m.about} ({m.paper})" for name, m in METHODS.items())

@@ -1,0 +1,58 @@
+"""The intercept apart from the other coefficients, as a user gives and gets it.
+
+Inside, it is the coefficient of the last feature, whose value is ``problem.constant``, for data
+whose columns may have been moved (``linalg/shift.py``); outside, it is what decision values have on
+top of X·coef.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.linalg.validate import Floats, finite_vector, real_array
+
+
+def check_intercept(intercept: Any) -> bool | str:
+    if isinstance(intercept, (bool, np.bool_)):
+        return bool(intercept)
+    if isinstance(intercept, str) and intercept == "penalised":
+        return intercept
+    raise ValueError(f'intercept must be True, False or "penalised", not {intercept!r}')
+
+
+def joined(problem: Any, coef: Any, intercept: Any, whose: str = "") -> Floats:
+    """All coefficients of a problem, flat; ``whose`` says in errors where they come from."""
+    own: Floats = problem.flat(coef, f"{whose}coef", problem.p)
+    name = f"{whose}intercept"
+    if not problem.has_intercept:
+        if np.any(real_array(intercept, name)):
+            raise ValueError(
+                f"{name} is not 0 where the problem has none: use Problem(..., intercept=True)"
+            )
+        return own
+    if np.ndim(intercept) == 0:
+        intercept = np.full(problem.width, intercept)
+    last = finite_vector(intercept, name, problem.width)
+    if problem.shift is not None:
+        last = last + problem.shift.image(own.reshape(-1, problem.width))
+    return np.concatenate([own, last / problem.constant])
+
+
+def shift_error(problem: Any, w: Floats) -> float:
+    """How far decision values of what ``split`` returns can be from those of w on moved data."""
+    if problem.shift is None:
+        return 0.0
+    own = problem.p * problem.width
+    coef, inner = w[:own].reshape(-1, problem.width), problem.constant * w[own:]
+    return float(np.sqrt(problem.width) * problem.shift.error(coef, inner))
+
+
+def split(problem: Any, w: Floats) -> tuple[Floats, Any]:
+    """The coefficients of X, and the intercept: a number, or one for each class."""
+    own = problem.p * problem.width
+    intercept = problem.constant * w[own:] if problem.has_intercept else np.zeros(problem.width)
+    if problem.shift is not None:
+        intercept = intercept - problem.shift.image(w[:own].reshape(-1, problem.width))
+    return problem.shaped(w[:own]), float(intercept[0]) if problem.width == 1 else intercept

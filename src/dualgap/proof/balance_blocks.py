@@ -1,0 +1,108 @@
+"""A balanced dual point close to a given one, for losses of many classes.
+
+A block is a = e_y − s with shares s in the simplex. Tilted shares s_k exp(x_U·t_k)/Z stay there,
+and those without an imbalance are the nearest ones in the sense of Kullback and Leibler: Newton
+steps on t with the Hessian Σ c x xᵀ ⊗ (diag(s) − ssᵀ), whatever the loss. For s = softmax(z) a tilt
+is a change of the free coefficients. Shares of 0 stay 0; where too few others are left, a little of
+the uniform distribution is mixed in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from dualgap.linalg.validate import Floats
+from dualgap.proof.balance_search import Family, gram_of, is_close, polish, settle, solved, summed
+
+_MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
+_STEEPEST = 600.0  # exponents beyond it would overflow
+
+
+class Mixing(Family, Protocol):
+    """A family that can take in other points."""
+
+    def mix(self, part: float) -> None:
+        """Bring in a part of the uniform distribution."""
+
+    def corrected(self, a: Any, missing: Floats) -> Any:
+        """A Newton step from the point itself, which leaves the errors of a long tilt behind."""
+
+
+class Tilts:
+    """Shares of the other classes, tilted; t has an entry for each free feature and class."""
+
+    def __init__(self, problem: Any, X: Floats, a: Floats) -> None:
+        self.problem, self.c, self.X = problem, problem.c, X
+        self.y = problem.y.astype(np.int64)
+        self.rows, self.width = np.arange(problem.n), problem.width
+        self.size = X.shape[1] * self.width
+        # Where no sample of a class has a weight, a balance leaves it no share of others either.
+        self.idle = problem.classes_without_weight
+        self.taken = self._others(-a.reshape(problem.n, self.width))
+
+    def _others(self, shares: Floats) -> Floats:
+        """The shares with that of the own class set to 0."""
+        taken = np.maximum(shares, 0.0)
+        taken[self.rows, self.y] = 0.0
+        taken[:, self.idle] = 0.0
+        return taken
+
+    def mix(self, part: float) -> None:
+        self.taken = self._others((1.0 - part) * self.taken + part / self.width)
+
+    def _own(self, taken: Floats) -> Floats:
+        return np.asarray(np.maximum(1.0 - taken.sum(axis=1), 0.0))
+
+    def at(self, t: Floats) -> Floats:
+        tilt: Floats = np.einsum("ij,jk->ik", self.X, t.reshape(-1, self.width))
+        tilt -= tilt[self.rows, self.y][:, None]
+        tilted = self.taken * np.exp(np.clip(tilt, -_STEEPEST, _STEEPEST))
+        total = self._own(self.taken) + tilted.sum(axis=1)
+        tilted /= np.where(total > 0.0, total, 1.0)[:, None]
+        a = -tilted
+        a[self.rows, self.y] = np.minimum(tilted.sum(axis=1), 1.0)
+        return a.ravel()
+
+    def imbalance(self, a: Floats) -> Floats:
+        return np.concatenate([summed(self._weighted(a), column) for column in self.X.T])
+
+    def length(self, a: Floats) -> Floats:
+        return np.tile(np.sqrt(np.sum(self._weighted(a) ** 2, axis=0)), self.X.shape[1])
+
+    def _weighted(self, a: Floats) -> Floats:
+        """c a, class by class in memory, so that sums over samples round little."""
+        return np.asarray((a.reshape(-1, self.width).T * self.c).T)
+
+    def gram(self, t: Floats, a: Floats) -> Floats:
+        shares = self._others(-a.reshape(-1, self.width))
+        shares[self.rows, self.y] = self._own(shares)
+        m, width = self.X.shape[1], self.width
+        out = np.empty((m, width, m, width))
+        for j in range(m):
+            for k in range(j + 1):
+                weights = self.c * self.X[:, j] * self.X[:, k]
+                block = np.diag(summed(shares, weights)) - gram_of(shares, weights)
+                out[j, :, k, :] = out[k, :, j, :] = block
+        return out.reshape(self.size, self.size)
+
+    def corrected(self, a: Floats, missing: Floats) -> Floats:
+        family = Tilts(self.problem, self.X, a)
+        return family.at(solved(family.gram(np.zeros(family.size), a), missing))
+
+
+def balance_blocks(problem: Any, X: Floats, a: Floats) -> Floats:
+    """The balanced point."""
+    return np.asarray(balanced(Tilts(problem, X, a), a, problem.n))
+
+
+def balanced(family: Mixing, found: Any, n: int) -> Any:
+    """The same for any such family, from its point ``found``; sums are of n terms."""
+    for part in _MIXED:
+        if is_close(family, found, n):
+            break
+        family.mix(part)
+        found, _ = settle(family)
+        found = polish(family, found, family.corrected)
+    return found

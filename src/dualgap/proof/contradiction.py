@@ -1,0 +1,74 @@
+"""A proven bound above the objective: which law the loss or the penalty breaks.
+
+Both are theorems if φ* and g* are the conjugates of φ and g. So one of them is not, and the terms
+of the gap (``terms.py``) show where: by Fenchel and Young none is negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.compile.rules import conj, value
+from dualgap.linalg.validate import Floats
+
+
+class BrokenLawError(ValueError):
+    """A loss or a penalty that is not what it says: its certificate would be false."""
+
+
+def refuse_contradiction(problem: Any, proof: Any, w: Floats, a: Floats) -> None:
+    """Raise an error that names the law, if the lower bound is above the objective."""
+    if not proof.dual > proof.upper:
+        return
+    loss, penalty = type(problem.loss).__name__, type(problem.feature_penalty).__name__
+    z, u = problem.decision(w), problem.average(a)
+    i, sample = _worst_sample(problem, z, a)
+    j, feature = _worst_feature(problem, w, u)
+    if sample <= feature:
+        k = slice(i * problem.width, (i + 1) * problem.width)
+        law = (
+            f"the loss {loss} breaks φ(z; y) + φ*(−a; y) ≥ −a·z, at z = {_shown(z[k])}, "
+            f"a = {_shown(a[k])}, y = {problem.y[i]:g}: its value or its conj is too small there. "
+            "dualgap.testing.check_loss looks for more"
+        )
+    else:
+        law = (
+            f"the penalty {penalty} breaks g(w) + g*(u) ≥ u·w for feature {j}, at w = {w[j]:.6g}, "
+            f"u = {u[j]:.6g}: its value or its conj is too small there. "
+            "dualgap.testing.check_penalty looks for more"
+        )
+    raise BrokenLawError(
+        f"no model can do better than {proof.dual:.6g}, but this one has the objective "
+        f"{proof.primal:.6g}. That is a contradiction: {law}"
+    )
+
+
+def _worst_sample(problem: Any, z: Floats, a: Floats) -> tuple[int, float]:
+    width = problem.width
+    Z, A = (v if width == 1 else v.reshape(-1, width) for v in (z, a))
+    parts = np.array(
+        [
+            c * (value(problem.loss, s, y) + conj(problem.loss, b, y) + float(np.sum(b * s)))
+            for s, b, y, c in zip(Z, A, problem.y, problem.c)
+        ]
+    )
+    return int(np.argmin(parts)), float(parts.min())
+
+
+def _worst_feature(problem: Any, w: Floats, u: Floats) -> tuple[int, float]:
+    penalised = np.setdiff1d(np.arange(problem.coef_size), problem.free_places)
+    if not len(penalised):
+        return 0, np.inf
+    parts = [
+        problem.lam
+        * (value(problem.penalty, w[j], j) + conj(problem.penalty, u[j], j) - w[j] * u[j])
+        for j in penalised
+    ]
+    worst = int(np.nanargmin(parts))
+    return int(penalised[worst]), float(parts[worst])
+
+
+def _shown(block: Floats) -> str:
+    return f"{block[0]:.6g}" if len(block) == 1 else np.array2string(block, precision=4)

@@ -1,0 +1,115 @@
+"""What a certificate says about predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats
+from dualgap.proof.radius import row_squares
+
+
+def coef_lines(coef: Any) -> Floats:
+    """Coefficients, dense or sparse, with a line for each decision value."""
+    coef = coef.toarray() if storage.is_sparse(coef) else coef
+    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
+
+
+class CertifiedPredictions:
+    """Bounds on the decision values of the exact optimum."""
+
+    _joint: bool  # whether one problem has a column of coefficients for each class
+    _radii: Any
+    _read: Any
+    coef_: Any
+    intercept_: Any
+
+    def decision_radius(self, X: Any) -> Floats:
+        """How far each decision value x·w + b can be from that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+            Rounding errors of the decision values included. Infinite where nothing is proven: for
+            penalties that are not strongly convex, such as L1. With a softmax loss, a constant can
+            be added to all intercepts; the optimum with the same mean as ours is meant.
+        """
+        data = self._data(X)
+        rounding = self._rounding(data)
+        if self._joint:
+            one = self._radii[0]
+            columns = one.of_features(data)[:, None] + np.broadcast_to(
+                one.intercept, rounding.shape[1]
+            )
+        else:
+            columns = np.stack([r.of_features(data) + r.intercept for r in self._radii], axis=1)
+        found = np.asarray(columns + rounding)
+        return found.ravel() if np.ndim(self.intercept_) == 0 or found.shape[1] == 1 else found
+
+    def _data(self, X: Any) -> Any:
+        data = storage.as_data(self._read(X))
+        if not hasattr(self, "_radii"):
+            raise ValueError(
+                "the coefficients are a mean of several models, of which nothing is proven: fit "
+                "with refit=True"
+            )
+        return data
+
+    def _rounding(self, data: Any) -> Floats:
+        """What the sum x·w + b can lose, for each row and output."""
+        eps = np.finfo(np.result_type(data.dtype, self.coef_.dtype)).eps
+        norms = np.sqrt(row_squares(data, np.ones(data.shape[1])))
+        sizes = np.sqrt(np.sum(coef_lines(self.coef_) ** 2, axis=1))
+        size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self.intercept_))
+        return np.asarray((data.shape[1] + 2.0) * eps * size)
+
+
+class CertifiedClasses(CertifiedPredictions):
+    """Which predicted classes are those of the exact optimum."""
+
+    decision_function: Any
+
+    def predict_certified(self, X: Any) -> Any:
+        """Which predictions are proven to be those of the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        boolean array of shape (n_samples,), for several labels (n_samples, n_labels)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1 or self._labels_apart():
+            return np.abs(scores) > self.decision_radius(X)
+        best = scores.argmax(axis=1)
+        away = self._between_classes(X, best)
+        rows = np.arange(len(scores))
+        margins = scores[rows, best][:, None] - scores
+        margins[rows, best] = np.inf
+        return (margins > away).all(axis=1)
+
+    def _labels_apart(self) -> bool:
+        """Whether each column is a prediction of its own."""
+        return False
+
+    def _between_classes(self, X: Any, best: Any) -> Floats:
+        """How far the difference of the best and each other score can be off."""
+        rows = np.arange(len(best))
+        if not self._joint:
+            radii = self.decision_radius(X)
+            return np.asarray(radii + radii[rows, best][:, None])
+        data = self._data(X)
+        one = self._radii[0]
+        rounding = self._rounding(data)
+        # All columns of W − W* together have a norm of at most the radius, two of them √2 times it.
+        away = np.sqrt(2.0) * one.of_features(data)[:, None] + rounding
+        away = away + rounding[rows, best][:, None]
+        return np.asarray(away if one.between is None else away + one.between[best])

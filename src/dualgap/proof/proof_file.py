@@ -1,0 +1,233 @@
+"""Proof files: what ``dgcheck`` needs to check a certificate without this library.
+
+The format has a page of its own, docs/proof-format.md. A file states problems, models and dual
+points that are feasible in exact arithmetic, and the digests of the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import uuid
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap import losses
+from dualgap.linalg import storage
+from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.problem import Problem
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.exact_balance import exactly_feasible
+from dualgap.proof.radius import certified_signs
+from dualgap.proof.screening import proven_zero
+
+VERSION = 1
+_INTERCEPTS = {False: "none", True: "free", "penalised": "penalised"}
+
+
+class Proven(NamedTuple):
+    """A problem, its model and what is proven of it.
+
+    ``coef`` has shape (p,) or (p, K), ``dual`` (n,) or (n, K); ``column`` and ``labels`` say which
+    column of y holds the targets, and which label each code stands for (None: y is used as it is).
+    """
+
+    problem: Problem
+    coef: Any
+    intercept: Any
+    dual: Any
+    certificate: Certificate
+    column: int = 0
+    labels: Sequence[tuple[Any, float]] | None = None
+
+
+def write_proof(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any,
+    proven: Sequence[Proven],
+    hints: dict[str, Any] | None = None,
+) -> Path:
+    """Write proofs for models that were fitted to X and y, as a user has these."""
+    from dualgap import __version__
+
+    where = Path(path)
+    if where.is_dir() or not where.absolute().parent.is_dir():
+        raise ValueError(f"{where} cannot be written: it is a folder, or its folder is missing")
+    X = storage.as_data(X)
+    data = {
+        "samples": int(X.shape[0]),
+        "features": int(X.shape[1]),
+        "X": _digest_of_matrix(X),
+        "y": _digest_of_targets(np.asarray(y)),
+    }
+    arrays: dict[str, Any] = {}
+    problems = []
+    for k, one in enumerate(proven):
+        stated, own = _stated(one)
+        stated["arrays"] = {name: _sha(array.tobytes()) for name, array in own.items()}
+        stated["seal"] = _sha(_canonical({"data": data, **stated}))
+        arrays |= {f"{k}/{name}.npy": array for name, array in own.items()}
+        problems.append(stated)
+    header = {
+        "format": "dualgap-proof",
+        "version": VERSION,
+        "producer": f"dualgap {__version__}",
+        "data": {**data, "hints": hints or {}},
+        "problems": problems,
+    }
+    part = where.with_name(f"{where.name}.{uuid.uuid4().hex}.part")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("header.json", json.dumps(header, indent=1))
+            for name, array in arrays.items():
+                member = io.BytesIO()
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+                archive.writestr(name, member.getvalue())
+        os.replace(part, where)
+    finally:
+        part.unlink(missing_ok=True)
+    return where
+
+
+# --- a problem ------------------------------------------------------------------------------------
+
+
+def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the header says of a problem, and its arrays."""
+    problem, proof = one.problem, one.certificate
+    if not np.isfinite([proof.upper, proof.dual, proof.gap]).all():
+        raise ValueError(f"there is no proof to write: {proof}")
+    width = problem.width
+    a, repairs = exactly_feasible(problem, np.asarray(one.dual, dtype=np.float64).ravel())
+    arrays = {
+        "w": np.asarray(one.coef, dtype=np.float64),
+        "b": np.atleast_1d(np.asarray(one.intercept, dtype=np.float64)),
+        "a": a if width > 1 else a.ravel(),
+    }
+    if problem.s is not None:
+        arrays["weights"] = problem.s
+    penalty = _penalty(problem.feature_penalty, arrays, problem.p)
+    zeros = proven_zero(problem, proof, one.dual)
+    if zeros.any():
+        arrays["zeros"] = zeros.astype(np.int8)
+    reach = None
+    if problem.loss.targets == "binary":
+        signs, reach = certified_signs(problem, one.coef, one.intercept, one.dual, proof)
+        if signs.any():
+            arrays["labels"] = signs
+            if problem.shift is not None:
+                centre = arrays["centre"] = np.zeros(problem.p)
+                centre[problem.shift.places] = problem.shift.by
+    reach = reach if "labels" in arrays and problem.intercept is True else None
+    stated = {
+        "statement": {
+            "loss": _loss(problem.loss),
+            "penalty": penalty,
+            "lam": float(problem.lam).hex(),
+            "intercept": _INTERCEPTS[problem.intercept],
+            "scaling": (problem.constant if problem.has_intercept else 1.0).hex(),
+            "classes": width,
+            "targets": {"column": one.column, "codes": _codes(one.labels)},
+        },
+        "claims": {
+            "primal": float(proof.upper).hex(),
+            "dual": float(proof.dual).hex(),
+            "gap": float(proof.gap).hex(),
+            "intercept_radius": None if reach is None else float(reach).hex(),
+        },
+        "repairs": [[k, hex(q.numerator), hex(q.denominator)] for k, q in sorted(repairs.items())],
+    }
+    return stated, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _loss(loss: Any) -> dict[str, str]:
+    for name, kind in dict[str, Any](losses.REGISTRY).items():
+        if type(loss) is kind:
+            return {"name": name, **{key: float(v).hex() for key, v in zip(loss._fields, loss)}}
+    raise ValueError(f"a proof file cannot state the loss {loss!r}: it is not one of dualgap's")
+
+
+def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
+    """l1 and l2; weights and bounds become arrays."""
+    kind = type(penalty)
+    if kind is Box:
+        arrays["low"] = np.broadcast_to(np.asarray(penalty.low, np.float64), p)
+        arrays["high"] = np.broadcast_to(np.asarray(penalty.high, np.float64), p)
+        return _penalty(penalty.base, arrays, p)
+    if kind is Weighted:
+        arrays["penalty_weights"] = penalty.weights
+        return _penalty(penalty.base, arrays, p)
+    if kind in (L1, L2):
+        l1, l2 = (1.0, 0.0) if kind is L1 else (0.0, 1.0)
+    elif kind is ElasticNet:
+        l1, l2 = penalty.l1_ratio, 1.0 - penalty.l1_ratio
+    else:
+        raise ValueError(f"a proof file cannot state the penalty {penalty!r}: not one of dualgap's")
+    return {"l1": float(l1).hex(), "l2": float(l2).hex()}
+
+
+def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
+    if labels is None:
+        return None
+    found = [
+        [label if isinstance(label, str) else float(label).hex(), float(code).hex()]
+        for label, code in labels
+    ]
+    if len({label for label, _ in found}) < len(found):
+        raise ValueError("y has labels that float64 cannot tell apart: use smaller numbers or text")
+    return found
+
+
+def as_label(label: Any) -> Any:
+    """A label as the file has it: a number, or text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return float(value) if isinstance(value, (bool, int, float)) else str(value)
+
+
+# --- digests --------------------------------------------------------------------------------------
+
+
+def _sha(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _canonical(tree: Any) -> bytes:
+    return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _integers(*numbers: Any) -> bytes:
+    return np.asarray(numbers, dtype="<i8").tobytes()
+
+
+def _digest_of_matrix(X: Any) -> str:
+    import scipy.sparse as sp
+
+    rows = sp.csr_array(X) if not storage.is_sparse(X) else X.tocsr(copy=True)
+    rows.eliminate_zeros()
+    rows.sort_indices()
+    return _sha(
+        b"dualgap-matrix-1\n",
+        _integers(*X.shape),
+        rows.indptr.astype("<i8").tobytes(),
+        rows.indices.astype("<i8").tobytes(),
+        rows.data.astype("<f8").tobytes(),
+    )
+
+
+def _digest_of_targets(y: Any) -> str:
+    if y.dtype.kind in "biuf":
+        numbers = y.astype("<f8").reshape(len(y), -1) + 0.0
+        return _sha(b"dualgap-numbers-1\n", _integers(*numbers.shape), numbers.tobytes())
+    texts = [str(label).encode() for label in y]
+    pieces = (_integers(len(text)) + text for text in texts)
+    return _sha(b"dualgap-text-1\n", _integers(len(texts)), *pieces)

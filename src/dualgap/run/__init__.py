@@ -1,0 +1,1 @@
+"""A run: ``solve`` starts it, ``loop`` drives it, ``solution`` is what it returns."""

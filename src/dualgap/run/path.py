@@ -1,0 +1,119 @@
+"""Regularisation paths: one problem at a decreasing sequence of λ, each with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dualgap.linalg.validate import Floats
+from dualgap.penalties.shape import shape_of
+from dualgap.problem import Problem
+from dualgap.problem.intercept import joined
+from dualgap.problem.restrict import on_features
+from dualgap.proof import terms
+from dualgap.proof.certificate import prove_pair
+from dualgap.proof.free_features import fitted_alone
+from dualgap.proof.screening import proven_zero
+from dualgap.run.solution import Solution
+from dualgap.run.solve import solve
+
+# The features that are left become a problem of their own if they are at most this part of all.
+_FEW = 0.5
+
+
+def lambda_max(problem: Problem) -> float:
+    """The smallest λ at which every feature with an L1 penalty has the coefficient zero.
+
+    The null model, on the unpenalised features alone, is fitted first. The problem's own ``lam``
+    does not matter.
+    """
+    shape = shape_of(problem.penalty, problem.coef_size)
+    if shape is None or not (shape.l1 > 0.0).any():
+        raise ValueError(
+            "no lam makes every coefficient zero without an L1 part in the penalty: "
+            "choose the grid yourself"
+        )
+    name = type(problem.loss).__name__
+    if problem.loss.gamma == 0.0 and not getattr(problem.loss, "differentiable", False):
+        raise ValueError(f"{name} has a kink: choose the grid yourself")
+    free = problem.features.free
+    if problem.width > 1 and free.any() and (name != "Softmax" or free[: -problem.width].any()):
+        raise ValueError(f"unpenalised features under {name}: choose the grid yourself")
+    if ((shape.low > 0.0) | (shape.high < 0.0)).any():
+        raise ValueError("the bounds of the penalty do not allow zero: choose the grid yourself")
+    pull = problem.lam * problem.average(_null_dual(problem))
+    pull = np.maximum(np.where(shape.high > 0.0, pull, 0.0), np.where(shape.low < 0.0, -pull, 0.0))
+    some = shape.l1 > 0.0
+    return float(np.max(pull[some] / shape.l1[some]))
+
+
+def _null_dual(problem: Problem) -> Floats:
+    if problem.features.free.any():
+        return fitted_alone(problem)
+    a = np.empty(problem.dual_size)
+    terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), a)
+    return a
+
+
+def grid(problem: Problem, eps: float = 1e-3, n: int = 100) -> Floats:
+    """``n`` values from λ_max down to ``eps``·λ_max, evenly spaced on a logarithmic scale."""
+    highest = lambda_max(problem)
+    least = float(np.finfo(np.float64).resolution)
+    return np.full(n, least) if highest <= least else np.geomspace(highest, highest * eps, n)
+
+
+def path(
+    problem: Problem,
+    lams: Iterable[float],
+    *,
+    screen: bool = False,
+    warm_start: Any = None,
+    **options: Any,
+) -> Iterator[Solution]:
+    """The solutions at each of ``lams``, in their order, which should be decreasing.
+
+    Each run starts from the primal and the dual point of the one before. ``options`` go to
+    ``solve``. With ``screen``, features that this pair proves to be zero are left out of the run;
+    the certificate is always that of the whole problem. The default method draws unresolved
+    features only, so that screening is not needed for speed: docs/paths.md has measurements.
+    """
+    if options.get("checkpoint") is not None:
+        raise ValueError("checkpoint is for one problem: call solve for each lam, with a file each")
+    for lam in lams:
+        problem = problem.with_lam(lam)  # made from the last one, which has its views by now
+        solution = None
+        if screen and isinstance(warm_start, Solution):
+            solution = _without_zeros(problem, warm_start, options)
+        if solution is None:
+            solution = solve(problem, warm_start=warm_start, **options)
+        yield solution
+        warm_start = solution
+
+
+def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) -> Solution | None:
+    """The solution, found on the features that are not proven zero; None if they are many."""
+    proof, dual = prove_pair(
+        problem,
+        joined(problem, warm.coef, warm.intercept),
+        problem.flat(warm.dual, "dual", problem.n),
+    )
+    zero = proven_zero(problem, proof, problem.shaped(dual))
+    kept = np.flatnonzero(~zero.reshape(problem.p, -1).all(axis=1))
+    if not 0 < len(kept) <= _FEW * problem.p:
+        return None
+    small = on_features(problem, kept)
+    if small is None:
+        return None
+    start = warm.coef[kept], warm.intercept, problem.shaped(dual)
+    solution = solve(small, warm_start=start, **options)
+    coef = np.zeros((problem.p, *solution.coef.shape[1:]))
+    coef[kept] = solution.coef
+    w = joined(problem, coef, solution.intercept)
+    proof, dual = prove_pair(problem, w, problem.flat(solution.dual, "dual", problem.n))
+    if proof.gap > solution.target:
+        return None
+    dual = problem.shaped(dual)
+    return replace(solution, coef=coef, dual=dual, certificate=proof, problem=problem)

@@ -1,0 +1,182 @@
+"""``solve``: check what a user asks for, run the loop, return the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from dualgap.compile import thread_pool
+from dualgap.files.identity import identity
+from dualgap.files.spelling import spelled
+from dualgap.linalg.validate import LARGEST, number, whole
+from dualgap.methods.auto import resolve
+from dualgap.problem import Problem
+from dualgap.problem.intercept import split
+from dualgap.proof.certificate import prove
+from dualgap.run.checkpoint import Checkpoint
+from dualgap.run.interrupt import deferred
+from dualgap.run.loop import Loop, Snapshot
+from dualgap.run.loop_state import Found, facts
+from dualgap.run.progress import Progress
+from dualgap.run.solution import Solution, Status
+from dualgap.steps.base import Setting, ending
+from dualgap.steps.start import as_start
+
+
+def solve(
+    problem: Problem,
+    method: Any = "auto",
+    sampling: Any = None,
+    tol: float = 1e-4,
+    max_epochs: int = 1000,
+    max_seconds: float | None = None,
+    random_state: Any = 0,
+    callback: Callable[[Snapshot], Any] | None = None,
+    progress: bool = False,
+    warm_start: Any = None,
+    n_threads: int | None = None,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
+) -> Solution:
+    """Fit a problem and prove how good the fit is.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str, Method or step, default "auto"
+        A name from ``dualgap.methods.METHODS``; "auto" picks one and says why in
+        ``solution.method``.
+    sampling : Sampling or str, optional
+        Replaces the method's own.
+    tol : float
+        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients, with the best
+        intercept if there is an unpenalised one (for Poisson less the smallest sum that its losses
+        can have). Units of y, X or the weights do not change what it means.
+    max_epochs : int
+        Rounds of the loop. Each makes as many updates as there are coordinates, or fewer if the
+        sampling has few left to visit, and then looks at the gap.
+    max_seconds : float, optional
+    random_state : int or numpy Generator
+        The same seed gives the same result, bit for bit.
+    callback : callable, optional
+        Called with a ``Snapshot`` at each certificate; a true result stops the run.
+    progress : bool
+        Show a progress line.
+    warm_start : Solution, (coef, intercept, dual), (coef, dual) or coef, optional
+    n_threads : int, optional
+        Threads that share passes over large data, and the work on a large set of coordinates
+        (``TauNice`` and its like); by default as many as the process may use cores. The result is
+        the same, bit for bit, whatever their number.
+    checkpoint : path, optional
+        A file that keeps the state of the run, written at the end of the first round after every
+        ``checkpoint_every`` seconds (0: each round) and when the run ends. If the file is there,
+        the run goes on from it, with the result, bit for bit, that it would have had without the
+        break ("lbfgs" and steps of your own without ``state()`` go on from the best pair so far).
+        ``tol``, ``max_epochs``, ``max_seconds``, ``callback`` and ``n_threads`` may change; a file
+        of another problem, method, sampling or seed is refused. ``max_epochs`` counts all rounds of
+        the run, ``max_seconds`` the seconds of this call. ``warm_start`` is for the first call
+        only. Of a finished run the solution is returned, after a new proof. The checkpoint before
+        the last stays as ``<path>.previous``, for a file that gets damaged. The first Ctrl-C
+        finishes the round and writes a checkpoint, a second one ends the run at once. A round that
+        ``max_seconds`` has cut short goes on with draws of its own.
+
+    Returns
+    -------
+    Solution
+        Also after Ctrl-C: then the best certified model so far.
+    """
+    if not isinstance(problem, Problem):
+        raise ValueError(
+            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
+            "use solve(Problem(X, y, loss, penalty, lam))"
+        )
+    tol = number(tol, "tol", 0.0, LARGEST)
+    max_epochs = whole(max_epochs, "max_epochs", 0)
+    limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function, not {callback!r}")
+    settings = _other_than_default(
+        method=method, sampling=sampling, tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
+        random_state=random_state, warm_start=None if warm_start is None else ...,
+    )  # fmt: skip
+    rng = _generator(random_state)
+    threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
+    store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
+    found = None if store is None else Found.of(store.read())
+    with thread_pool.at_most(threads):
+        # What is "auto" was decided when the run began.
+        name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
+        if not problem.scale < LARGEST:
+            raise ValueError(
+                "X and y are so large that the objective overflows at the start: rescale"
+            )
+        if store is not None:
+            owner = identity(problem, chosen, random_state)
+            if found is not None:
+                store.refuse_other(found.state, owner)
+            store.facts = facts(owner, tol if found is None else found.tol)
+        start = as_start(problem, warm_start) if found is None else found.start(problem)
+        sampling = chosen.sampling.bind(problem)
+        setting = Setting(sampling, tol * problem.scale, thread_pool.count(), max_epochs, rng)
+        run = chosen.step.start(problem, start, setting)
+        with ending(run):
+            loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
+            if found is not None:
+                found.put_back(loop)
+            else:
+                loop.begin()
+                if start.coef is not None:
+                    loop.offer(start.coef)
+            with Progress(loop.target, enabled=progress) as loop.progress:
+                if store is None:
+                    status = loop.run_to_the_end()
+                else:
+                    loop.checkpoint = store
+                    with deferred() as loop.interrupted:
+                        status = loop.run_to_the_end()
+        interrupted = status is Status.INTERRUPTED or loop.interrupted()
+        coef, dual = loop.best
+        proof, dual = loop.proof or prove(problem, coef, dual, loop.target)
+        if proof.gap <= loop.target:
+            status = Status.CONVERGED
+    own, intercept = split(problem, coef)
+    return Solution(
+        coef=own,
+        intercept=intercept,
+        dual=problem.shaped(dual),
+        certificate=proof,
+        history=loop.history,
+        status=status,
+        method=name,
+        target=loop.target,
+        passes=loop.passes,
+        settings=settings,
+        interrupted=interrupted,
+        problem=problem,
+    )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
+
+
+def _other_than_default(**given: Any) -> dict[str, str]:
+    """What a solution remembers of the arguments, as one would write them."""
+    usual = _defaults()
+    return {
+        name: spelled(value)
+        for name, value in given.items()
+        if not (type(value) is type(usual[name]) and value == usual[name])
+    }
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in signature(solve).parameters.items()}

@@ -1,0 +1,83 @@
+"""What theory promises for the sets that a sampling draws: the rate of Quartz (Qu et al. 2014).
+
+Theorem 9: after t iterations the expected gap is at most (1 − θ)^t times the first one, with
+θ = min_i p_i γ/(γ + q_i) and q_i = c_i v_i/λ. Without sample weights that is (29) of the paper,
+p_i λγn/(v_i + λγn). A penalty that is not 1-strongly convex changes the metric in which v is
+taken; samples of weight 0 do not count.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log
+
+from dualgap.linalg.validate import number, positive, whole
+from dualgap.problem import Problem
+from dualgap.samplings.base import Sampling
+from dualgap.samplings.eso import distributed_factors, part_size, tau_nice_factors
+from dualgap.samplings.uniform import Uniform
+from dualgap.steps.requirements import lacks_for_dual
+from dualgap.steps.sets.sampling_facts import Chances, chances, lacks_for_chances, quartz_rate
+
+
+def rate(problem: Problem, sampling: Sampling) -> float:
+    """θ: by which share the expected gap falls with each set (29)."""
+    if problem.loss.gamma == 0.0:
+        raise ValueError(
+            f"the {type(problem.loss).__name__} loss is not smooth, so theory knows no rate"
+        )
+    return quartz_rate(problem, bound_chances(problem, sampling)[1])
+
+
+def iterations(problem: Problem, sampling: Sampling, gap: float, target: float) -> int:
+    """How many sets bring an expected gap from ``gap`` to ``target`` (30)."""
+    ratio = number(gap, "gap", 0.0) / positive(target, "target")
+    return ceil(log(max(ratio, 1.0)) / rate(problem, sampling))
+
+
+def speedup(problem: Problem, sampling: Sampling) -> float:
+    """How many single samples, drawn uniformly, a set is worth: T(1)/T(τ), or T(1, 1)/T(c, τ)."""
+    return rate(problem, sampling) / rate(problem, Uniform())
+
+
+def tau_nice_speedup(n: int, tau: int, omega: float, lam: float, gamma: float = 1.0) -> float:
+    """T(1)/T(τ) where samples have norm 1 and features ``omega`` entries (36)."""
+    if whole(tau, "tau", 1) > whole(n, "n", 1):
+        raise ValueError(f"tau must be at most n={n}, not {tau}")
+    omega = number(omega, "omega", 1.0, float(n))
+    easy = _easiness(n, lam, gamma)
+    return float(tau * (1.0 + easy) / (tau_nice_factors(omega, n, tau) + easy))
+
+
+def distributed_speedup(
+    n: int, c: int, tau: int, omega: float, lam: float, gamma: float = 1.0
+) -> float:
+    """T(1, 1)/T(c, τ) where samples have norm 1 and features ``omega`` entries, from (41).
+
+    A feature is taken to occur in as many parts as it can, min(c, ω): the worst case. Where c does
+    not divide n, sets are those of ``samplings.Distributed``.
+    """
+    if whole(c, "c", 1) > whole(n, "n", 1):
+        raise ValueError(f"c must be at most n={n}, not {c}")
+    size = part_size(n, c)
+    if whole(tau, "tau", 1) > size:
+        raise ValueError(f"tau must be at most {size}, the samples of a part, not {tau}")
+    omega = number(omega, "omega", 1.0, float(n))
+    easy = _easiness(n, lam, gamma)
+    factor = distributed_factors(omega, min(float(c), omega), size, tau)
+    return float(n * tau / size * (1.0 + easy) / (factor + easy))
+
+
+def _easiness(n: int, lam: float, gamma: float) -> float:
+    """λγn, beside which ‖x_i‖² = 1 is large or small."""
+    return positive(lam, "lam") * positive(gamma, "gamma") * n
+
+
+def bound_chances(problem: Problem, sampling: Sampling) -> tuple[Sampling, Chances]:
+    """The sampling, bound to the problem, and its chances; refuses what theory does not cover."""
+    lacks = (
+        lacks_for_chances(sampling) or lacks_for_dual(problem) or sampling.refusal(problem, "dual")
+    )
+    if lacks:
+        raise ValueError(f"theory does not fit sampling {type(sampling).__name__}: {lacks}")
+    bound = sampling.bind(problem)
+    return bound, chances(problem, bound)

@@ -1,0 +1,114 @@
+"""Coordinate step: minimise F(v) + Σ G_i(x_i) over one coordinate at a time, in either view.
+
+    g = Σ_k A_ik F_k'(v_k);  x_i ← argmin_s g·s + (q_i/2)(s − x_i)² + G_i(s);  v += scale_i Δ_i A_i
+
+Dual view: the step of SDCA, Prox-SDCA, IProx-SDCA, AdaSDCA and AdaSDCA+ (Csiba et al. 2015,
+Algorithms 1 and 2), exact for an L2 penalty. Primal view: the exact minimisation of Perekrestenko
+et al. 2017, Algorithm 1, in one step for a squared loss and by safeguarded Newton steps otherwise.
+Cost of an update: O(entries of coordinate i). Rate: linear when F is smooth and every G_i strongly
+convex, 1/t when G_i only has a bounded domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dualgap.problem import Problem
+from dualgap.proof.certificate import Certificate, Pair
+from dualgap.samplings.base import StepRule
+from dualgap.samplings.scores import Scores
+from dualgap.steps.base import Setting, Step
+from dualgap.steps.coordinate.adaptive_steps import AdaptiveSteps
+from dualgap.steps.coordinate.block_epoch import block_epoch
+from dualgap.steps.coordinate.epoch import NOBODY, epoch
+from dualgap.steps.coordinate.views import DualView, PrimalView
+from dualgap.steps.requirements import lacks_for_dual, lacks_for_primal, preferred_view
+from dualgap.steps.start import Start
+
+
+@dataclass(frozen=True)
+class Coordinate(Step):
+    """The coordinate step. ``view``: "dual" (samples), "primal" (features), or "auto"."""
+
+    view: Literal["auto", "dual", "primal"] = "auto"
+
+    def __post_init__(self) -> None:
+        if self.view not in ("auto", "dual", "primal"):
+            raise ValueError(f'view must be "auto", "dual" or "primal", not {self.view!r}')
+
+    def refusal(self, problem: Problem) -> str | None:
+        """What the problem lacks for this step, in words; None when it lacks nothing."""
+        lacks = {"dual": lacks_for_dual(problem), "primal": lacks_for_primal(problem)}
+        if self.view == "auto":
+            return " and ".join(lacks.values()) if all(lacks.values()) else None  # type: ignore[arg-type]
+        return lacks[self.view]
+
+    def view_of(self, problem: Problem) -> str:
+        """The view that a run on this problem takes."""
+        return preferred_view(problem) if self.view == "auto" else self.view
+
+    def describe(self, problem: Problem) -> str:
+        name = self.view_of(problem)
+        over = "samples" if name == "dual" else "features"
+        return f"coordinate steps over {over} ({name} view)"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> CoordinateRun:
+        name = self.view_of(problem)
+        view = DualView(problem, warm.dual) if name == "dual" else PrimalView(problem, warm.coef)
+        return CoordinateRun(view)
+
+
+class CoordinateRun:
+    """A run of the coordinate step: what the loop in ``loop.py`` drives."""
+
+    def __init__(self, view: DualView | PrimalView) -> None:
+        self.view = view
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates, which is the number of updates of an epoch."""
+        return self.view.size
+
+    @property
+    def entries(self) -> float:
+        """Mean number of entries of a coordinate."""
+        problem = self.view.problem
+        return problem.entries * problem.width / self.size
+
+    def pair(self) -> Pair:
+        """The primal and dual point that the state stands for."""
+        return self.view.pair()
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        """How far each coordinate is from optimal."""
+        return self.view.scores(pair, certificate)
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
+        """Update the coordinates in ``order``; how many moved, and the vector operations.
+
+        A run whose work is not one update for each index adds, as a third number, how many updates
+        it was worth.
+        """
+        state = *self.view.fixed, order, self.view.x, self.view.v
+        return epoch(*state, NOBODY) if self.view.problem.width == 1 else block_epoch(*state)
+
+    def adaptive(self, rule: StepRule) -> AdaptiveSteps | None:
+        """Steps from here on that each look at all coordinates; None if Python has to look."""
+        return AdaptiveSteps(self.view, rule) if self.view.problem.width == 1 else None
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Between epochs: whether the step changed what it minimises; this one never does."""
+        return False
+
+    def refresh(self) -> None:
+        """Wipe out the rounding errors that the updates have added up."""
+        self.view.refresh()
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to keep."""
+        return {"x": self.view.x, "v": self.view.v}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what ``state`` has returned."""
+        self.view.x[:], self.view.v[:] = state["x"], state["v"]

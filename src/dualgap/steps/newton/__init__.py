@@ -1,0 +1,5 @@
+"""Newton steps, for few features."""
+
+from dualgap.steps.newton.newton import Newton
+
+__all__ = ["Newton"]

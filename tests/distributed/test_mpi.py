@@ -1,0 +1,97 @@
+"""Fits by the processes of an MPI job."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cluster_data import problem
+
+from dualgap.distributed import Partitioned, solve
+from dualgap.distributed.mpi_engine import MpiCrew
+from dualgap.distributed.sources import split
+from dualgap.distributed.survey import survey
+
+mpi = pytest.importorskip("mpi4py.MPI")
+MPIEXEC = Path(sys.executable).parent / "mpiexec"
+if not MPIEXEC.exists():
+    pytest.skip("no mpiexec in this environment", allow_module_level=True)
+
+
+def started(processes, *args):
+    """Run the fit in so many processes, until the job ends."""
+    script = Path(__file__).parents[1] / "shared" / "mpi_fit.py"
+    return subprocess.run(
+        [MPIEXEC, "-n", str(processes), sys.executable, script, *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def job(processes, *args):
+    """The same, which must go well."""
+    done = started(processes, *args)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scheme", "work", "processes"),
+    [
+        ("cocoa+", 2, 2),
+        pytest.param("cocoa+", 2, 4, marks=pytest.mark.cluster),
+        pytest.param("disdca", 20, 3, marks=pytest.mark.cluster),
+        pytest.param("quartz", 20, 2, marks=pytest.mark.cluster),
+    ],
+)
+def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
+    here = solve(problem(), 1, scheme, partitions=5, work=work, tol=1e-3)
+    job(processes, tmp_path, scheme, work)
+    for rank in range(processes):
+        found = np.load(tmp_path / f"{rank}.npz")
+        assert np.array_equal(found["coef"], here.coef)
+        assert np.array_equal(found["dual"], here.dual)
+
+
+def test_a_job_of_one_process():
+    data = problem()
+
+    def use(crew):
+        surveys = crew.ask(survey, Partitioned([(0, 0)], "hinge").model)
+        assert [each.n for each in surveys] == [80, 80, 80]
+        crew.put([np.ones(80)] * 3)
+        assert crew.copy()[2].sum() == 80.0
+        return crew.workers
+
+    assert MpiCrew(mpi.COMM_SELF, split(data.X, data.y, None, 3), 60.0).drive(use) == 1
+
+
+def test_every_process_learns_of_an_error(tmp_path):
+    job(2, tmp_path, "bad", 1)
+    assert (tmp_path / "0.txt").read_text().startswith("ValueError: partition 1: X has NaN")
+    assert "partition 1: X has NaN" in (tmp_path / "1.txt").read_text()
+
+
+def test_who_is_late_is_named(tmp_path):
+    """By the first process; the others learn of it once they listen."""
+    job(3, tmp_path, "late", 1)
+    words = r"process 1 \(partitions 1\) did not answer within round_seconds=2"
+    assert re.match(f"RuntimeError: {words}", (tmp_path / "0.txt").read_text())
+    for rank in (1, 2):
+        assert re.search(words, (tmp_path / f"{rank}.txt").read_text())
+
+
+@pytest.mark.cluster
+def test_another_job_goes_on_where_one_has_lost_a_process(tmp_path):
+    """Whatever its size; the first one ends as soon as a process is killed."""
+    here = solve(problem(), 1, partitions=5, work=1, tol=1e-3)
+    rounds = int(here.history.iterations[-1])
+    assert started(3, tmp_path, "cocoa+", 1, 3, rounds // 2).returncode != 0
+    assert not (tmp_path / "0.npz").exists()
+    job(2, tmp_path, "cocoa+", 1, 3)
+    found = np.load(tmp_path / "0.npz")
+    assert np.array_equal(found["dual"], here.dual)
+    assert found["looks"] <= rounds - rounds // 2 + 3  # it repeats no more than one interval
