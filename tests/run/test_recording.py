@@ -5,7 +5,7 @@ import pytest
 from report_runs import made
 
 import dualgap as dg
-from dualgap.files.spelling import spelled
+from dualgap.files.describe import as_python
 from dualgap.run.recording import Frame, Spread
 
 
@@ -68,15 +68,15 @@ def test_the_callback_of_a_recording_can_stop_the_run():
 def test_arguments_are_spelled_as_python():
     dg_ = {"dg": dg}
     for value in ('a"b\\\n</script>', 1e-6, np.float64(0.1), True, None, dg.samplings.TauNice(4)):
-        assert eval(spelled(value), dg_) == value
+        assert eval(as_python(value), dg_) == value
     box = dg.penalties.Box(0.0, 1.0, dg.penalties.Weighted(dg.penalties.L1(), np.array([1.0, 2.0])))
-    again = eval(spelled(box), dg_)
+    again = eval(as_python(box), dg_)
     assert type(again) is type(box)
     assert again.base.weights == [1.0, 2.0]
-    assert spelled(float("inf")) == 'float("inf")'
-    assert spelled(dg.losses.Huber(2.0)) == "dg.losses.Huber(delta=2.0)"
+    assert as_python(float("inf")) == 'float("inf")'
+    assert as_python(dg.losses.Huber(2.0)) == "dg.losses.Huber(delta=2.0)"
     for unknown in (np.random.default_rng(0), lambda: 0, np.zeros(100), ...):
-        assert spelled(unknown) == "..."
+        assert as_python(unknown) == "..."
 
 
 def test_a_solution_knows_its_settings():

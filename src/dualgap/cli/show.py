@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dualgap.files.describe import short_name
 from dualgap.linalg import storage
 from dualgap.problem import Problem
 
@@ -129,21 +130,9 @@ def described(problem: Problem) -> str:
     """Loss, penalty and λ."""
     kinds = {True: "intercept", False: "no intercept", "penalised": "penalised intercept"}
     return (
-        f"{_short(problem.loss)} loss, {_short(problem.feature_penalty)} penalty, "
+        f"{short_name(problem.loss)} loss, {short_name(problem.feature_penalty)} penalty, "
         f"λ = {problem.lam:.6g}, {kinds[problem.intercept]}"
     )
-
-
-def _short(thing: Any) -> str:
-    """The name of a loss or penalty, with the parameters that are not the usual ones."""
-    usual = getattr(thing, "_field_defaults", {})
-    parts = [
-        f"{name}={_short(part) if isinstance(part, tuple) else part}"
-        for name, part in zip(thing._fields, thing)
-        if np.ndim(part) == 0 and (isinstance(part, tuple) or part != usual.get(name))
-    ]
-    name = type(thing).__name__
-    return f"{name}({', '.join(parts)})" if parts else name
 
 
 def label(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.files.identity import digest
+from dualgap.files.digest import digest
 from dualgap.linalg import storage
 from dualgap.linalg.dense import Dense
 from dualgap.linalg.validate import Floats, finite_vector, named, positive

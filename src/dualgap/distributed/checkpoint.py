@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.distributed.block import Model
-from dualgap.files.identity import described, digest
+from dualgap.files.describe import identity_text
+from dualgap.files.digest import digest
 from dualgap.linalg.validate import Floats
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.loop_state import plain_rows
@@ -33,8 +34,8 @@ def identity(model: Model, digests: tuple[str, ...], scheme: str, seed: int) -> 
     return {
         "the number of partitions": str(len(digests)),
         "the data": digest(np.frombuffer("".join(digests).encode(), np.uint8)),
-        "loss": described(model.loss),
-        "penalty": described(model.penalty),
+        "loss": identity_text(model.loss),
+        "penalty": identity_text(model.penalty),
         "lam": repr(model.lam),
         "intercept": f"{model.intercept!r} ({model.intercept_scaling!r})",
         "the scheme": scheme,

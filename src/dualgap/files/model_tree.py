@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
+from dualgap.files import describe
 from dualgap.files.archive import TooLargeError
 from dualgap.files.model import Model, bare
 from dualgap.linalg.shift import Shift
@@ -26,7 +27,9 @@ _PENALTIES: dict[str, Any] = {
     "box": Box,
     "weighted": Weighted,
 }
-_FEW = 1 / 3  # coefficients other than zero, below which they are written with their places
+# Coefficients are written with their places if at most this share is not zero: a place and a value
+# take twice the room of a value alone, a little more as JSON.
+_SPARSE_SHARE = 1 / 3
 
 
 def as_tree(model: Model) -> dict[str, Any]:
@@ -36,8 +39,8 @@ def as_tree(model: Model) -> dict[str, Any]:
         reach["spread"] = reach["spread"][0]
     return {
         "dualgap": model.version,
-        "loss": _described(model.loss, _LOSSES, "loss"),
-        "penalty": _described(model.penalty, _PENALTIES, "penalty"),
+        "loss": describe.as_tree(model.loss, _LOSSES, "loss"),
+        "penalty": describe.as_tree(model.penalty, _PENALTIES, "penalty"),
         "lam": model.lam,
         "fit_intercept": model.fit_intercept,
         "intercept_scaling": model.intercept_scaling,
@@ -69,13 +72,13 @@ def as_model(tree: Mapping[str, Any], most: float = math.inf) -> Model:
     if classes is not None and len(classes) != (*width, 2)[0]:
         raise ValueError("coefficients and classes do not fit together")
     if tree["fit_intercept"] not in (True, False, "penalised"):
-        raise ValueError("fit_intercept is none")
+        raise ValueError(f"invalid fit_intercept {tree['fit_intercept']!r}")
     return Model(
         coef=coef,
         intercept=intercept if width else float(intercept),
         classes=None if classes is None else np.asarray(classes),
-        loss=check_loss(_made(tree["loss"], _LOSSES)),
-        penalty=check_penalty(_made(tree["penalty"], _PENALTIES), p),
+        loss=check_loss(describe.from_tree(tree["loss"], _LOSSES, _parameter)),
+        penalty=check_penalty(describe.from_tree(tree["penalty"], _PENALTIES, _parameter), p),
         lam=float(tree["lam"]),
         fit_intercept=tree["fit_intercept"],
         intercept_scaling=float(tree["intercept_scaling"]),
@@ -106,35 +109,16 @@ def _radius(tree: Mapping[str, Any], p: int) -> Radius:
     )
 
 
-def _described(thing: Any, known: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """The name of a loss or penalty, and its parameters."""
-    for name, kind in known.items():
-        if type(thing) is kind:
-            parts = {
-                field: _described(part, known, what) if isinstance(part, tuple) else part
-                for field, part in zip(thing._fields, thing)
-            }
-            return {"name": name, **parts}
-    raise ValueError(
-        f"the {what} {thing!r} is not one of dualgap's: whoever reads the file would not have it"
-    )
-
-
-def _made(tree: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    parts = dict(tree)
-    kind = known[parts.pop("name")]
-    return kind(**{field: _part(part, known) for field, part in parts.items()})
-
-
-def _part(part: Any, known: Mapping[str, Any]) -> Any:
-    return _made(part, known) if isinstance(part, Mapping) else _floats(part)[()]
+def _parameter(value: Any) -> Any:
+    """A number or an array of a loss or penalty."""
+    return _floats(value)[()]
 
 
 def _thin(coef: Floats) -> Any:
     """Coefficients, without zeros if there are many."""
     flat = coef.ravel()
     places = np.flatnonzero(flat)
-    if len(places) > _FEW * flat.size:
+    if len(places) > _SPARSE_SHARE * flat.size:
         return coef
     return {"shape": list(coef.shape), "places": places, "values": flat[places]}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses, penalties
-from dualgap.files.spelling import spelled
+from dualgap.files.describe import as_python, by_name
 from dualgap.penalties import Box, Weighted
 from dualgap.penalties.per_class import PerClass
 from dualgap.problem import Problem
@@ -25,7 +25,7 @@ def repeating(runs: Mapping[str, Solution], problem: Problem | None) -> str | No
     if len(runs) == 1:
         lines.append(f"solution = {_solved(*runs.values())}")
     else:
-        listed = [f"    {spelled(name)}: {_solved(runs[name])}," for name in runs]
+        listed = [f"    {as_python(name)}: {_solved(runs[name])}," for name in runs]
         lines += ["runs = {", *listed, "}"]
     return "\n".join(lines)
 
@@ -42,25 +42,17 @@ def made(problem: Problem) -> str:
     parts = [
         "X",
         "y",
-        short(problem.loss, losses.REGISTRY),
-        short(as_given(problem), penalties.REGISTRY),
-        f"lam={spelled(problem.lam)}",
+        by_name(problem.loss, losses.REGISTRY),
+        by_name(as_given(problem), penalties.REGISTRY),
+        f"lam={as_python(problem.lam)}",
     ]
     if problem.c.min() != problem.c.max():
         parts.append("sample_weight=...")
     if problem.has_intercept:
-        parts.append(f"intercept={spelled(problem.intercept)}")
+        parts.append(f"intercept={as_python(problem.intercept)}")
         if problem.constant != 1.0:
-            parts.append(f"intercept_scaling={spelled(problem.constant)}")
+            parts.append(f"intercept_scaling={as_python(problem.constant)}")
     return f"dg.Problem({', '.join(parts)})"
-
-
-def short(thing: Any, registry: Mapping[str, Any]) -> str:
-    """A loss or penalty by its name if all its parameters are the usual ones."""
-    for name, kind in registry.items():
-        if isinstance(kind, type) and type(thing) is kind and spelled(thing).endswith("()"):
-            return spelled(name)
-    return spelled(thing)
 
 
 def as_given(problem: Problem) -> Any:

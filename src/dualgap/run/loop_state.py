@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.files.identity import plain
+from dualgap.files.identity import native
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof.certificate import evaluate
@@ -35,7 +35,7 @@ def taken(loop: Any) -> dict[str, Any]:
         "best": loop.best,
         "visited": loop.visited,
         "weights": loop.weights,
-        "rng": json.dumps(plain(loop.rng.bit_generator.state)),
+        "rng": json.dumps(native(loop.rng.bit_generator.state)),
         "run": None if state is None else state(),
     }
 
@@ -48,7 +48,7 @@ def _version() -> str:
 
 def plain_rows(rows: list[tuple[float, ...]]) -> list[list[float]]:
     """Rows of Python's own numbers, which JSON keeps as they are."""
-    return [[plain(number) for number in row] for row in rows]
+    return [[native(number) for number in row] for row in rows]
 
 
 @dataclass(frozen=True)

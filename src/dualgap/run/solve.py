@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile import thread_pool
+from dualgap.files.describe import as_python
 from dualgap.files.identity import identity
-from dualgap.files.spelling import spelled
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
@@ -171,7 +171,7 @@ def _other_than_default(**given: Any) -> dict[str, str]:
     """What a solution remembers of the arguments, as one would write them."""
     usual = _defaults()
     return {
-        name: spelled(value)
+        name: as_python(value)
         for name, value in given.items()
         if not (type(value) is type(usual[name]) and value == usual[name])
     }
