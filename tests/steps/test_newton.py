@@ -1,5 +1,7 @@
 """Newton steps: Gram matrices, rounded kinks, and data that coordinate steps cannot cope with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,9 +14,9 @@ from dualgap.linalg.gram import gram
 from dualgap.methods import auto
 from dualgap.penalties.shape import Shape
 from dualgap.problem.design_matrix import DesignMatrix
-from dualgap.steps.newton import quadratic
-from dualgap.steps.newton.envelope import Samples
-from dualgap.steps.newton.quadratic import minimum, solved
+from dualgap.steps.newton import descent, newton
+from dualgap.steps.newton.descent import minimum, solve_scaled
+from dualgap.steps.newton.envelope import SmoothLosses
 
 rng = np.random.default_rng(0)
 
@@ -52,7 +54,7 @@ def test_rounded_losses_have_the_slope_and_curvature_they_say():
     y = np.array([1.0, -1.0, 1.0, -1.0])
     problem = dg.Problem(np.eye(4), y, "hinge", lam=1.0)
     a = np.array([0.3, -0.9, 0.0, -1.0])
-    samples = Samples(problem, a, 0.5)
+    rounded = SmoothLosses(problem, a, 0.5)
 
     def envelope(z):
         # The largest value over a fine grid of the interval that b is in.
@@ -61,9 +63,9 @@ def test_rounded_losses_have_the_slope_and_curvature_they_say():
         return values.max(axis=1)
 
     for z in 3.0 * rng.standard_normal((5, 4)):
-        b, h = samples.respond(z).b, samples.curvatures(z) / problem.c
+        b, h = rounded.respond(z).b, rounded.curvatures(z) / problem.c
         np.testing.assert_allclose(-b, slope_of(envelope, z, 1e-3), atol=2e-3)
-        np.testing.assert_allclose(h, -slope_of(lambda z: samples.respond(z).b, z), atol=1e-6)
+        np.testing.assert_allclose(h, -slope_of(lambda z: rounded.respond(z).b, z), atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
@@ -186,7 +188,7 @@ def test_minima_of_models(kinked):
 
 def test_a_system_that_is_singular_is_solved_all_the_same():
     hessian = np.ones((3, 3))
-    found = solved(hessian, np.ones(3), np.ones(3))
+    found = solve_scaled(hessian, np.ones(3), np.ones(3))
     np.testing.assert_allclose(hessian @ found, np.ones(3), rtol=1e-6)
 
 
@@ -204,7 +206,7 @@ def test_tall_data_start_from_a_sample_and_go_on_near_the_kinks(weighted, monkey
     fast = dg.solve(problem, "newton", tol=1e-7)
     assert sampled
     assert len(near) > len(sampled)  # which are among them
-    monkeypatch.setattr("dualgap.steps.newton.newton._LEAST", 10_000)
+    monkeypatch.setattr(newton, "TUNING", replace(newton.TUNING, least_samples=10_000))
     plain = dg.solve(problem, "newton", tol=1e-7)
     assert fast.converged
     assert plain.converged
@@ -246,7 +248,12 @@ def test_one_hot_codes_are_collinear(monkeypatch):
     X = np.concatenate([np.eye(8)[rng.integers(8, size=3000)] for _ in range(6)], axis=1)
     y = np.sign(X @ rng.standard_normal(48) + 0.5 * rng.standard_normal(3000))
     solves = []
-    monkeypatch.setattr(quadratic, "solved", lambda *args: solves.append(0) or solved(*args))
+
+    def counted(*args):
+        solves.append(0)
+        return solve_scaled(*args)
+
+    monkeypatch.setattr(descent, "solve_scaled", counted)
     solution = dg.solve(dg.Problem(X, y, "logistic", "l1", 1e-5), "newton", tol=1e-8)
     assert solution.converged
     assert len(solves) < 500

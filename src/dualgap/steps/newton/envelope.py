@@ -1,8 +1,8 @@
 """Losses with their kinks rounded off, as an augmented Lagrangian sees them.
 
-A multiplier a and a width q turn a loss into  e(z) = max_b −φ*(−b) − z·b − (q/2)(b − a)²,  convex
-with slope −b, which is Lipschitz; q = 0 is the loss itself. Where the multipliers a are optimal, so
-is the minimum, however wide q is.
+A multiplier a and a width q turn a loss into  e(z) = max_b −φ*(−b) − z·b − (q/2)(b − a)².  It is
+convex, and its slope −b is Lipschitz; q = 0 gives the loss itself. If the multipliers a are
+optimal, then so is the minimum of the rounded problem, whatever q is.
 """
 
 from __future__ import annotations
@@ -20,34 +20,30 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.steps.base import vector
+from dualgap.steps.newton.tuning import TUNING
 
-_NEARBY = 1e-4  # in units of q: the distance at which b is compared for its slope
-_LEAST = 1e-8  # of the first width: narrower, and rounding errors decide where a kink is
-_WIDER = 10.0
-_FEW = 0.5  # curvatures, of those other than 0, whose change costs less than all of them anew
-_KEPT = 0.1  # of the sum of squares of each feature
+_PROBE = TUNING.probe  # kernels read module-level names
 
 
 class Response(NamedTuple):
-    """What samples say to decision values z: b = −e'(z), and the slope of Σ c e along the move that
-    has led to z."""
+    """The losses at decision values z: b = −e'(z), and the slope of Σ c e along the move to z."""
 
     z: Floats
     b: Floats
     slope: float
 
 
-class Samples:
-    """The losses of all samples."""
+class SmoothLosses:
+    """The losses of all samples, with kinks rounded off."""
 
     def __init__(self, problem: Problem, a: Floats, width: float) -> None:
         self.problem, self.a = problem, a
         self.q = 0.0 if problem.loss.differentiable else width
-        self.widest, self.least = self.q, _LEAST * self.q
+        self.widest, self.least = self.q, TUNING.least_width * self.q
         self.known: tuple[Floats, Floats] | None = None  # the last Hessian, with its weights
 
     def respond(self, z: Floats, move: Floats | None = None, length: float = 0.0) -> Response:
-        """At z + length·move."""
+        """The losses at z + length·move."""
         at, b = np.empty((2, self.problem.n))
         loss, y, c = self.problem.loss, self.problem.y, self.problem.c
         move = z if move is None else move
@@ -58,7 +54,7 @@ class Samples:
         return Response(at, b, sum(thread_pool.together(_envelopes, calls)))
 
     def curvatures(self, z: Floats) -> Floats:
-        """c e''(z), or one of its one-sided values."""
+        """c e''(z); where it jumps, a value between both sides."""
         loss, y, c, out = self.problem.loss, self.problem.y, self.problem.c, np.empty(len(z))
         calls = [
             (loss, y[i], c[i], z[i], self.a[i], self.q, out[i])
@@ -68,9 +64,9 @@ class Samples:
         return out
 
     def hessian(self, at: Response) -> Floats:
-        """That of Σ c e(Xw), where ``respond`` has just been asked.
+        """The Hessian of Σ c e(Xw) at a response.
 
-        Losses made of quadratic pieces change few curvatures in a step, and only these cost.
+        Losses made of quadratic pieces change few curvatures in a step; only these are added.
         """
         weights = self.curvatures(at.z)
         matrix = self._updated(weights)
@@ -80,34 +76,36 @@ class Samples:
         return matrix
 
     def _updated(self, weights: Floats) -> Floats | None:
-        """The last Hessian with what has changed since; None if that is much, or rounds badly."""
+        """The last Hessian plus the changes; None if they are many, or if cancellation shows."""
         if self.known is None:
             return None
         before, matrix = self.known
         change = weights - before
-        if np.count_nonzero(change != 0.0) > _FEW * np.count_nonzero(weights != 0.0):
+        most = TUNING.changed_curvatures * np.count_nonzero(weights != 0.0)
+        if np.count_nonzero(change != 0.0) > most:
             return None
         new = matrix + gram(self.problem, change)
-        # What large entries leave behind must not show among small ones.
-        return new if (np.diag(new) >= _KEPT * np.diag(matrix)).all() else None
+        # Rounding errors of large entries must not dominate the small ones that remain.
+        kept = np.diag(new) >= TUNING.kept_diagonal * np.diag(matrix)
+        return new if kept.all() else None
 
-    def unsettled(self, z: Floats, reach: float) -> Any:
-        """The samples whose b would change if z did, by so much at most."""
+    def near_kinks(self, z: Floats, reach: float) -> Any:
+        """The samples whose b can change if z moves by at most ``reach``."""
         loss, y, out = self.problem.loss, self.problem.y, np.empty(self.problem.n, dtype=np.bool_)
         calls = [
             (loss, y[i], z[i], self.a[i], self.q, reach, out[i])
             for i, _ in terms.pieces(len(z), loss)
         ]
-        thread_pool.together(_unsettled, calls)
+        thread_pool.together(_near_kinks, calls)
         return np.flatnonzero(out)
 
-    def among(self, problem: Problem, places: Any) -> Samples:
-        """Some of them, which are those of ``problem``."""
-        some = Samples(problem, self.a[places], self.q)
+    def restricted_to(self, problem: Problem, samples: Any) -> SmoothLosses:
+        """The losses of some samples, which are those of ``problem``."""
+        some = SmoothLosses(problem, self.a[samples], self.q)
         some.q = self.q
         return some
 
-    def shift(self, b: Floats) -> float:
+    def multiplier_move(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
         return 0.5 * self.q * self.distance(b, self.a) ** 2 if self.q > 0.0 else 0.0
 
@@ -118,20 +116,20 @@ class Samples:
         return math.sqrt(sum(thread_pool.together(_square_distance, calls)))
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
-        """Take over the multipliers, and round off less."""
+        """Make b the multipliers, and multiply the width by ``factor``, down to ``least``."""
         self.least = min(max(self.least, least), self.q)
         self.a, self.q = b, max(self.q * factor, self.least)
 
     def widen(self, b: Floats) -> bool:
-        """Take over the multipliers, and round off more, so that rounding errors of z matter less;
-        whether that is possible."""
-        wider = min(_WIDER * self.q, self.widest)
+        """Make b the multipliers and increase the width, so that rounding errors of z matter less;
+        returns whether it could be increased."""
+        wider = min(TUNING.widening * self.q, self.widest)
         possible = wider > self.q
         self.a, self.q, self.least = b, wider, wider
         return possible
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint has to keep."""
+        """What a checkpoint has to store."""
         return {name: getattr(self, name) for name in ("a", "q", "least", "known")}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -141,12 +139,12 @@ class Samples:
             weights, matrix = state["known"]
             size = self.problem.d
             if weights.shape != (self.problem.n,) or matrix.shape != (size, size):
-                raise ValueError("a Hessian does not fit the problem")
+                raise ValueError("the stored Hessian does not fit the problem")
             self.known = weights, matrix
 
 
-class Blocks(Samples):
-    """Losses of a vector without kinks, which say themselves what their Hessians are."""
+class BlockLosses(SmoothLosses):
+    """Losses of several decision values, without kinks, which provide their own Hessians."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.q, self.least, self.widest = problem, 0.0, 0.0, 0.0
@@ -166,21 +164,20 @@ class Blocks(Samples):
         for k in range(width):
             for m in range(k + 1):
                 weights = problem.c * problem.loss.hessian_entries(a, problem.y, k, m)
-                part = gram(problem, weights)
-                out[:, k, :, m] = out[:, m, :, k] = part
+                out[:, k, :, m] = out[:, m, :, k] = gram(problem, weights)
         return out.reshape(d * width, d * width)
 
-    def shift(self, b: Floats) -> float:
+    def multiplier_move(self, b: Floats) -> float:
         return 0.0
 
     def state(self) -> dict[str, Any]:
-        return {}  # all follows from z
+        return {}  # everything follows from z
 
     def restore(self, state: dict[str, Any]) -> None:
-        """There is nothing to go on from."""
+        """Nothing is stored."""
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
-        """There is nothing to round off."""
+        """There are no kinks to round off."""
 
 
 @kernel
@@ -196,7 +193,7 @@ def _envelopes(
     at: Any,
     b: Any,
 ) -> float:
-    # A loop for each purpose: those without branches and weights become vector instructions.
+    # Separate loops, since those without branches and weights become vector instructions.
     for i in range(len(y)):
         at[i] = z[i] + length * move[i]
     if q > 0.0:
@@ -215,9 +212,9 @@ def _envelopes(
 def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -> None:
     if q > 0.0:
         for i in range(len(y)):
-            left = dual_step(loss, a[i], z[i] - _NEARBY * q, q, y[i])
-            right = dual_step(loss, a[i], z[i] + _NEARBY * q, q, y[i])
-            out[i] = max(left - right, 0.0) / (2.0 * _NEARBY * q)
+            left = dual_step(loss, a[i], z[i] - _PROBE * q, q, y[i])
+            right = dual_step(loss, a[i], z[i] + _PROBE * q, q, y[i])
+            out[i] = max(left - right, 0.0) / (2.0 * _PROBE * q)
     else:
         for i in range(len(y)):
             out[i] = curvature(loss, z[i], y[i])
@@ -235,7 +232,7 @@ def _square_distance(c: Any, x: Any, y: Any) -> float:
 
 
 @kernel
-def _unsettled(loss: Any, y: Any, z: Any, a: Any, q: float, reach: float, out: Any) -> None:
+def _near_kinks(loss: Any, y: Any, z: Any, a: Any, q: float, reach: float, out: Any) -> None:
     for i in range(len(y)):
         below, above = z[i] - reach, z[i] + reach
         if q > 0.0:
