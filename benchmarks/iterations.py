@@ -24,8 +24,7 @@ from benchmarks.common import seconds, table
 from dualgap import Problem
 from dualgap.methods import METHODS
 from dualgap.penalties import ElasticNet
-from dualgap.steps.base import Setting
-from dualgap.steps.start import Start
+from dualgap.steps.base import Setting, Start
 from papers.made import short_rows
 
 FEATURES = (1_000, 10_000, 100_000, 1_000_000)

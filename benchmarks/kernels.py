@@ -29,8 +29,8 @@ import scipy.sparse as sp
 
 from benchmarks.common import one_thread, table
 from dualgap import Problem, datasets, losses, penalties
+from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
-from dualgap.steps.start import Start
 
 REPEATS = 30
 LATER = 10  # epochs before the one that is shown as "later"

@@ -21,8 +21,8 @@ from dualgap import Problem
 from dualgap.compile import thread_pool
 from dualgap.linalg import exact, products
 from dualgap.proof.certificate import Pair, evaluate, prove
+from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
-from dualgap.steps.start import Start
 
 REPEATS = 25
 ROWS, ENTRIES = 100_000, 50

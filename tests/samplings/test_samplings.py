@@ -9,8 +9,8 @@ from dualgap import samplings
 from dualgap.proof.certificate import evaluate
 from dualgap.samplings.alias import draw_alias
 from dualgap.samplings.sum_tree import draw_decaying
+from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
-from dualgap.steps.start import Start
 
 
 @pytest.fixture

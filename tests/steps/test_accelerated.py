@@ -10,8 +10,8 @@ from dualgap.losses import SmoothedHinge, Squared
 from dualgap.penalties import L2, Box, ElasticNet
 from dualgap.samplings import Distributed, Full, TauNice, Uniform
 from dualgap.steps import APCG, ASDCA, SPDC, AccProxSDCA, DisDCA, Quartz, Setting
+from dualgap.steps.base import Start
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start
 
 GAMMA = 0.5
 LINKS = {

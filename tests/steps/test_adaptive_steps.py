@@ -16,8 +16,8 @@ from dualgap.proof.certificate import evaluate
 from dualgap.run import loop
 from dualgap.samplings.base import step_rule
 from dualgap.steps import Coordinate
+from dualgap.steps.base import Start
 from dualgap.steps.coordinate.adaptive_steps import AdaptiveSteps, _draw
-from dualgap.steps.start import Start
 
 SAMPLINGS = [
     samplings.Residue(),

@@ -10,7 +10,7 @@ from dualgap.losses import SmoothedHinge, Squared
 from dualgap.proof.certificate import evaluate
 from dualgap.samplings import Importance, Residue, Uniform
 from dualgap.steps import Coordinate
-from dualgap.steps.start import Start
+from dualgap.steps.base import Start
 
 N = 20
 

@@ -7,8 +7,8 @@ from reference import LOSSES, targets
 
 import dualgap as dg
 from dualgap.proof.certificate import evaluate
+from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
-from dualgap.steps.start import Start
 
 
 @pytest.mark.parametrize("view", ["dual", "primal"])

@@ -24,9 +24,9 @@ from dualgap.samplings import (
     theory,
 )
 from dualgap.steps import Quartz, Setting
+from dualgap.steps.base import Start
 from dualgap.steps.sets.quartz import LAST, WIDTH, U, W
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start
 
 PENALTIES = {"l2": L2(), "elastic-net": ElasticNet(0.3), "box": Box(-0.05, 0.1)}
 

@@ -18,9 +18,9 @@ from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.shape import shape_of
 from dualgap.run.solution import Status
 from dualgap.steps import LBFGS, SAG, FullGradient, Setting
+from dualgap.steps.base import Start
 from dualgap.steps.rivals.handover import WORKER, Handover
 from dualgap.steps.rivals.lbfgs import Objective
-from dualgap.steps.start import Start
 from dualgap.testing.step_laws import check_step
 
 RIVALS = ("afg", "lbfgs", "sag", "saga")
@@ -343,10 +343,10 @@ def test_a_longer_run_repeats_the_shorter_one(name, loss):
         seven.advance(None)
         nine.advance(None)
         np.testing.assert_array_equal(seven.w, nine.w)
-    before = nine.repeated
+    before = nine.repeated_seconds
     nine.advance(None)
     assert nine.rounds == 8
-    assert nine.repeated > before
+    assert nine.repeated_seconds > before
     # The path itself: one epoch after the other, from a fit of that length.
     assert (nine._fit(4)[0] == seven.w).all()
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap.samplings import Importance, Uniform
 from dualgap.steps import AverageGradient, Setting
-from dualgap.steps.start import Start
+from dualgap.steps.base import Start
 
 
 def data():

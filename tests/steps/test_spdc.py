@@ -11,10 +11,10 @@ from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.proximal import Proximal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
+from dualgap.steps.base import Start
 from dualgap.steps.sets.saddle import BEFORE, DONE, WIDTH, W
 from dualgap.steps.sets.sampling_facts import chances
 from dualgap.steps.sets.spdc import Pace, batch_pace, single_pace
-from dualgap.steps.start import Start
 
 GAMMA = 0.5
 

@@ -8,7 +8,7 @@ from sklearn import linear_model
 import dualgap as dg
 from dualgap import penalties
 from dualgap.run.path import lambda_max
-from dualgap.steps.start import Start
+from dualgap.steps.base import Start
 from dualgap.steps.working_set import working_set
 from dualgap.steps.working_set.gram_model import GramModel
 from dualgap.testing import check_step

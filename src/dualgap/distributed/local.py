@@ -24,7 +24,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.proof import terms
 from dualgap.proof.rounding import dual_sizes, error_of_z
 from dualgap.samplings.eso import occurrences
-from dualgap.steps.start import dual_start
+from dualgap.steps.base import dual_start
 
 Task = Callable[[Any, Any, int, Any], tuple[Any, Any]]
 

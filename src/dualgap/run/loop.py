@@ -17,6 +17,7 @@ from dualgap.proof.certificate import Certificate, Pair, evaluate, prove
 from dualgap.run.loop_state import taken
 from dualgap.run.solution import History, Status
 from dualgap.samplings.base import Sampling, Sets, checked_draw, checked_weights, step_rule
+from dualgap.steps.base import Run
 
 # Entries that a kernel reads before Python may look at the clock and at Ctrl-C.
 _BLOCK = 20_000_000
@@ -58,7 +59,7 @@ class Loop:
     def __init__(
         self,
         problem: Problem,
-        run: Any,
+        run: Run,
         sampling: Sampling,
         tol: float,
         max_epochs: int,
@@ -76,7 +77,7 @@ class Loop:
         self.progress: Any = None
         self.updates = self.iterations = self.operations = self.rounds = self.looks = 0
         self.idle = self.idle_rounds = 0  # updates, and rounds of the loop, without any movement
-        drawn = 0 if getattr(run, "takes_all", False) else run.size
+        drawn = 0 if run.full_pass else run.size
         self.visited = np.zeros(drawn, dtype=bool)  # coordinates since the last movement
         self.doubts, self.doubtful = 0, np.inf  # proofs that fell short, and the best of them
         self.recording = 0.0  # seconds spent on certificates that only the record needs
@@ -99,13 +100,13 @@ class Loop:
     def begin(self) -> None:
         """The look at the start; where the dual point is 0 the problem knows what it would say."""
         problem = self.problem
-        at_rest = getattr(self.run, "at_rest", False)
+        at_zero = self.run.starts_at_zero
         # Where P(0) is the least that there can be, 0 is optimal and nobody need look for more:
         # methods measure by P(0) and would divide by it.
         optimal = problem.scale == 0.0
-        if not (optimal or (at_rest and self.callback is None)):
+        if not (optimal or (at_zero and self.callback is None)):
             self.pair, self.certificate = self._look()
-        if optimal or at_rest:
+        if optimal or at_zero:
             z = problem.decision(problem.features.origin)
             self.primal, self.dual = problem.loss_value(z) + problem.origin_value, problem.least
         self._record()
@@ -115,7 +116,7 @@ class Loop:
     @property
     def seconds(self) -> float:
         spent = time.perf_counter() - self.started
-        spent -= self.recording + getattr(self.run, "repeated", 0.0)
+        spent -= self.recording + self.run.repeated_seconds
         return float(self.earlier + spent)
 
     @property
@@ -138,7 +139,7 @@ class Loop:
         return pair, certificate
 
     def _evaluated(self, pair: Pair) -> Certificate:
-        asked = self.callback is not None or getattr(self.run, "asks_for_parts", True)
+        asked = self.callback is not None or self.run.needs_sample_gaps
         return evaluate(self.problem, pair, parts=asked)
 
     def _record(self) -> None:
@@ -204,8 +205,7 @@ class Loop:
             # What was seen on the way rests on updated vectors; the proof rests on the data.
             images = self._images()
             self._forget()
-            if hasattr(self.run, "shed"):
-                self.run.shed()
+            self.run.release_memory()
             proof, dual = prove(self.problem, *self.best, self.target, *images)
             if proof.gap <= self.target:
                 self.proof = proof, dual
@@ -224,7 +224,8 @@ class Loop:
             return Status.INTERRUPTED
         if self._stands_still():
             return Status.STALLED
-        if getattr(self.run, "rounds", self.rounds) >= self.max_epochs:
+        rounds = self.rounds if self.run.rounds is None else self.run.rounds
+        if rounds >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self._out_of_time() else None
 
@@ -284,7 +285,7 @@ class Loop:
         self.idle_rounds += 1
         if self.sampling.refresh == "step":
             self._steps()
-        elif getattr(self.run, "takes_all", False):
+        elif self.run.full_pass:
             self._all()
         else:
             self._blocks()
@@ -345,10 +346,8 @@ class Loop:
 
     def _many_steps(self) -> Any:
         """Such steps without a way back to Python after each, if run and sampling have them."""
-        if not hasattr(self.run, "adaptive"):
-            return None
         rule = step_rule(self.sampling, self.run.scores(self.pair, self.certificate))
-        return None if rule is None else self.run.adaptive(rule)
+        return None if rule is None else self.run.adaptive_steps(rule)
 
     def _steps_ahead(self, many: Any, left: int) -> int:
         """Make such steps; returns how many are left when time is out or no rule says how."""

@@ -12,7 +12,7 @@ from dualgap.files.identity import native
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof.certificate import evaluate
-from dualgap.steps.start import Start
+from dualgap.steps.base import Start
 
 _NUMBERS = (
     "updates", "iterations", "operations", "rounds", "looks", "idle", "idle_rounds", "doubts",
@@ -27,7 +27,6 @@ def facts(identity: dict[str, str], tol: float) -> dict[str, Any]:
 
 def taken(loop: Any) -> dict[str, Any]:
     """The state of a loop and of its run, between two rounds."""
-    state = getattr(loop.run, "state", None)
     return {
         "loop": {name: getattr(loop, name) for name in _NUMBERS},
         "seconds": loop.seconds,
@@ -36,7 +35,7 @@ def taken(loop: Any) -> dict[str, Any]:
         "visited": loop.visited,
         "weights": loop.weights,
         "rng": json.dumps(native(loop.rng.bit_generator.state)),
-        "run": None if state is None else state(),
+        "run": loop.run.state(),
     }
 
 
@@ -104,6 +103,6 @@ class Found:
         if state["weights"] is not None:
             loop.weights = np.array(np.broadcast_to(state["weights"], loop.run.size))
         loop.run.restore(state["run"])
-        if not getattr(loop.run, "takes_all", False):  # these look at nothing before a round
+        if not loop.run.full_pass:  # these look at nothing before a round
             loop.pair = loop.run.pair()
             loop.certificate = evaluate(loop.problem, loop.pair)

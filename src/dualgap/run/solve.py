@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -23,8 +24,8 @@ from dualgap.run.loop import Loop, Snapshot
 from dualgap.run.loop_state import Found, facts
 from dualgap.run.progress import Progress
 from dualgap.run.solution import Solution, Status
-from dualgap.steps.base import Setting, ending
-from dualgap.steps.start import as_start
+from dualgap.run.warm_start import as_start
+from dualgap.steps.base import Setting, Start, as_run
 
 
 def solve(
@@ -119,11 +120,14 @@ def solve(
             if found is not None:
                 store.refuse_other(found.state, owner)
             store.facts = facts(owner, tol if found is None else found.tol)
-        start = as_start(problem, warm_start) if found is None else found.start(problem)
+        if found is not None:
+            start = found.start(problem)
+        else:
+            start = Start() if warm_start is None else as_start(problem, warm_start)
         sampling = chosen.sampling.bind(problem)
         setting = Setting(sampling, tol * problem.scale, thread_pool.count(), max_epochs, rng)
-        run = chosen.step.start(problem, start, setting)
-        with ending(run):
+        run = as_run(chosen.step.start(problem, start, setting))
+        with closing(run):
             loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
             if found is not None:
                 found.put_back(loop)

@@ -1,42 +1,36 @@
-"""What a step is: whether it fits a problem and a sampling, and how to start a run.
-
-A run, which the loop in ``loop.py`` drives, has ``size`` (coordinates), ``entries`` (mean number of
-entries of one), ``pair()``, ``scores(pair, certificate)``, ``advance(order, offsets)``,
-``adapt(pair, certificate)`` and ``refresh()``; ``coordinate.CoordinateRun`` says what each does.
-It may also have ``shed()``, called before a proof: to let go of memory that ``refresh()``, which
-follows if the proof falls short, fills anew; ``close()``, called when the run is over;
-``asks_for_parts``, False if it does not ask certificates what each sample adds to the gap;
-``repeated``, seconds that went into work done before, which the history leaves out; ``rounds``, how
-many rounds of the loop it has made where that is not one for each ``advance``;
-``adaptive(rule)``, many steps that each look at all coordinates
-(``adaptive_steps.AdaptiveSteps``); and, for checkpoints, ``state()``, all that the run has come to
-between two rounds, as a dict of arrays, numbers, tuples and dicts, with ``restore(state)``, which
-makes a run that was just started go on from there, bit for bit. A run without these starts anew
-from the best pair.
-"""
+"""A step says which problems it accepts and starts a run, which the loop in run/loop.py drives."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.steps.start import Start
+from dualgap.proof import terms
+from dualgap.proof.certificate import Certificate, Pair
+from dualgap.samplings.base import Sampling, StepRule
+from dualgap.samplings.scores import Scores
+
+
+class Start(NamedTuple):
+    """Where a run starts: coefficients and dual variables, each ``None`` for the origin."""
+
+    coef: Floats | None = None
+    dual: Floats | None = None
 
 
 class Setting(NamedTuple):
     """What a run is told besides the problem and its start.
 
-    ``sampling``   as bound to the problem; a run whose steps depend on probabilities needs it
-    ``target``     the gap at which the loop will stop
+    ``sampling``   the sampling, bound to the problem; steps that depend on probabilities need it
+    ``target``     the duality gap at which the loop stops
     ``n_threads``  how many threads may work on a set of coordinates
-    ``max_epochs`` the rounds after which the loop will stop; None: no limit
-    ``rng``        for a run that draws by itself
+    ``max_epochs`` the number of rounds after which the loop stops; None: no limit
+    ``rng``        for runs that draw random numbers themselves
     """
 
     sampling: Any = None
@@ -46,35 +40,108 @@ class Setting(NamedTuple):
     rng: np.random.Generator | None = None
 
 
-def vector(state: dict[str, Any], name: str, length: int) -> Floats:
-    """A vector of a stored state, refused where a kernel would read on past its end."""
-    found = np.array(state[name], dtype=np.float64)
-    if found.shape != (length,):
-        raise ValueError(f"{name} has shape {found.shape} where {length} entries are needed")
-    return found
+class Run(ABC):
+    """The state of a solver. ``pair``, ``scores`` and ``advance`` are required, the rest optional.
+
+    ``size``     the number of coordinates, which is the number of updates of an epoch
+    ``entries``  the mean number of entries of X per coordinate; it decides how many updates are
+                 made between two looks at the clock
+    """
+
+    size: int
+    entries: float
+
+    # Whether ``advance`` updates all coordinates, so that nothing is drawn: it is then called once
+    # a round, with ``order`` None, and returns three numbers.
+    full_pass: bool = False
+    # Whether the run reads what each sample contributes to the gap. If not, gap checks skip that.
+    needs_sample_gaps: bool = True
+    # Whether the run starts at w = 0 with dual variables 0. The problem knows the objective and the
+    # bound there, so the first gap check is skipped.
+    starts_at_zero: bool = False
+    # Rounds made so far, if ``advance`` may make several; None: one for each call.
+    rounds: int | None = None
+    # Seconds spent on repeating earlier work; the history leaves them out.
+    repeated_seconds: float = 0.0
+
+    @abstractmethod
+    def pair(self) -> Pair:
+        """The primal and dual point of the current state, with z = Xw and u; the loop certifies
+        it."""
+
+    @abstractmethod
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        """How far each coordinate is from its optimum, for the sampling."""
+
+    @abstractmethod
+    def advance(self, order: Any, offsets: Any = None) -> Any:
+        """Update the coordinates in ``order``; returns how many moved and the vector operations.
+
+        With ``offsets``, set k is ``order[offsets[k] : offsets[k + 1]]``. A run with ``full_pass``
+        also returns how many single updates its work was worth.
+        """
+
+    def adaptive_steps(self, rule: StepRule) -> Any:
+        """A compiled loop of steps that each score all coordinates first (see
+        ``coordinate/adaptive_steps.py``); None: the loop calls ``scores`` before each step."""
+        return None
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Called between epochs; returns whether the run changed what it minimises."""
+        return False
+
+    def refresh(self) -> None:  # noqa: B027 - optional
+        """Recompute what updates keep current, to remove their accumulated rounding errors."""
+
+    def release_memory(self) -> None:  # noqa: B027 - optional
+        """Called before a proof. ``refresh`` restores what was released if the proof fails."""
+
+    def state(self) -> dict[str, Any] | None:
+        """All that ``restore`` needs, as a dict of arrays, numbers, tuples and dicts.
+
+        None: a checkpoint cannot keep this run, which then resumes from the best pair.
+        """
+        return None
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Make a run that was just started continue from ``state``, bit for bit."""
+        raise NotImplementedError(f"{type(self).__name__} has state() but no restore(state)")
+
+    def close(self) -> None:  # noqa: B027 - optional
+        """Called when the run is over, even after an error."""
 
 
-@contextmanager
-def ending(run: Any) -> Iterator[None]:
-    """Close the run at the end, however that comes about."""
-    try:
-        yield
-    finally:
-        if hasattr(run, "close"):
-            run.close()
+def as_run(started: Any) -> Run:
+    """The run that a step has started; in an adapter if it was written for dualgap 0.1."""
+    if isinstance(started, Run) and not any(hasattr(started, name) for name in NAMES_IN_0_1):
+        return started
+    from dualgap.steps.adapted_run import AdaptedRun  # late: it derives from Run
+
+    return AdaptedRun(started)
+
+
+# What the optional members of a run were called in dualgap 0.1.
+NAMES_IN_0_1 = {
+    "takes_all": "full_pass",
+    "asks_for_parts": "needs_sample_gaps",
+    "at_rest": "starts_at_zero",
+    "repeated": "repeated_seconds",
+    "shed": "release_memory",
+    "adaptive": "adaptive_steps",
+}
 
 
 class Step(ABC):
     """A rule for what an update does."""
 
-    usual = "cd-gap-decay"  # the method whose sampling ``solve(problem, step)`` takes
+    usual = "cd-gap-decay"  # the method whose sampling ``solve(problem, step)`` uses
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
-        """What the problem lacks for this step, in words; None when it lacks nothing."""
+        """Why this step cannot solve a problem, in words; None if it can."""
 
-    def mismatch(self, sampling: Any) -> str | None:
-        """What keeps this step from a sampling, in words; None when nothing does."""
+    def mismatch(self, sampling: Sampling) -> str | None:
+        """Why this step cannot use a sampling, in words; None if it can."""
         if sampling.sets:
             return f"it visits one coordinate at a time, and {type(sampling).__name__} draws sets"
         return None
@@ -88,5 +155,27 @@ class Step(ABC):
         """What an update does, in a few words."""
 
     @abstractmethod
-    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> Any:
-        """A run."""
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> Run:
+        """A run from ``warm``."""
+
+
+def dual_start(problem: Problem, dual: Floats | None) -> Floats:
+    """Feasible dual variables to start from, final for samples that cannot move w."""
+    a = np.zeros(problem.dual_size)
+    if dual is not None:
+        terms.projections(problem.loss, problem.y, dual, a)
+    still = np.flatnonzero((problem.row_squares == 0.0) | (problem.c == 0.0))
+    if len(still):
+        settled = np.empty(len(still) * problem.width)
+        y = storage.read_only(problem.y[still])
+        terms.slopes(problem.loss, y, np.zeros(len(settled)), settled)
+        a.reshape(problem.n, -1)[still] = settled.reshape(len(still), -1)
+    return a
+
+
+def vector(state: dict[str, Any], name: str, length: int) -> Floats:
+    """A vector of a stored state. A wrong length is refused: kernels do not check bounds."""
+    found = np.array(state[name], dtype=np.float64)
+    if found.shape != (length,):
+        raise ValueError(f"{name} has shape {found.shape} where {length} entries are needed")
+    return found

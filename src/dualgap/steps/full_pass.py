@@ -10,7 +10,7 @@ from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.full import Full
 from dualgap.samplings.scores import Scores
-from dualgap.steps.base import Step
+from dualgap.steps.base import Run, Step
 from dualgap.steps.requirements import lacks_for_primal, lacks_for_scalars
 
 
@@ -26,28 +26,19 @@ class FullPass(Step):
         return f"it passes over all samples at once, and {type(sampling).__name__} draws some"
 
 
-class FullPassRun:
+class FullPassRun(Run):
     """A run whose coordinates are the samples, of which nothing is chosen."""
 
-    takes_all = True
-    asks_for_parts = False
+    full_pass = True
+    needs_sample_gaps = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.size = problem.n
-
-    @property
-    def entries(self) -> float:
-        return float(self.problem.entries / self.size)
+        self.entries = float(problem.entries / self.size)
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         return Scores(*np.broadcast_to(0.0, (5, self.size)))  # ``Full`` looks at none
-
-    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        return False
-
-    def refresh(self) -> None:
-        """Nothing is kept up to date by small additions."""
 
     def worth(self, products: int) -> tuple[int, float]:
         """Vector operations and updates of so many products with X or Xᵀ."""

@@ -9,7 +9,7 @@ import numpy as np
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import evaluate
-from dualgap.steps.start import Start
+from dualgap.steps.base import Start
 from dualgap.testing._common import holds
 
 

@@ -18,13 +18,12 @@ from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.base import StepRule
 from dualgap.samplings.scores import Scores
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Run, Setting, Start, Step
 from dualgap.steps.coordinate.adaptive_steps import AdaptiveSteps
 from dualgap.steps.coordinate.block_epoch import block_epoch
 from dualgap.steps.coordinate.epoch import NOBODY, epoch
 from dualgap.steps.coordinate.views import DualView, PrimalView
 from dualgap.steps.requirements import lacks_for_dual, lacks_for_primal, preferred_view
-from dualgap.steps.start import Start
 
 
 @dataclass(frozen=True)
@@ -59,56 +58,32 @@ class Coordinate(Step):
         return CoordinateRun(view)
 
 
-class CoordinateRun:
-    """A run of the coordinate step: what the loop in ``loop.py`` drives."""
+class CoordinateRun(Run):
+    """A run of the coordinate step."""
 
     def __init__(self, view: DualView | PrimalView) -> None:
         self.view = view
-
-    @property
-    def size(self) -> int:
-        """Number of coordinates, which is the number of updates of an epoch."""
-        return self.view.size
-
-    @property
-    def entries(self) -> float:
-        """Mean number of entries of a coordinate."""
-        problem = self.view.problem
-        return problem.entries * problem.width / self.size
+        self.size = view.size
+        self.entries = view.problem.entries * view.problem.width / self.size
 
     def pair(self) -> Pair:
-        """The primal and dual point that the state stands for."""
         return self.view.pair()
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
-        """How far each coordinate is from optimal."""
         return self.view.scores(pair, certificate)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
-        """Update the coordinates in ``order``; how many moved, and the vector operations.
-
-        A run whose work is not one update for each index adds, as a third number, how many updates
-        it was worth.
-        """
         state = *self.view.fixed, order, self.view.x, self.view.v
         return epoch(*state, NOBODY) if self.view.problem.width == 1 else block_epoch(*state)
 
-    def adaptive(self, rule: StepRule) -> AdaptiveSteps | None:
-        """Steps from here on that each look at all coordinates; None if Python has to look."""
+    def adaptive_steps(self, rule: StepRule) -> AdaptiveSteps | None:
         return AdaptiveSteps(self.view, rule) if self.view.problem.width == 1 else None
 
-    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        """Between epochs: whether the step changed what it minimises; this one never does."""
-        return False
-
     def refresh(self) -> None:
-        """Wipe out the rounding errors that the updates have added up."""
         self.view.refresh()
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint has to keep."""
         return {"x": self.view.x, "v": self.view.v}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what ``state`` has returned."""
         self.view.x[:], self.view.v[:] = state["x"], state["v"]

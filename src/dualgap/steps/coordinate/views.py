@@ -28,6 +28,7 @@ from dualgap.proof import terms
 from dualgap.proof.block_terms import residues as block_residues
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.scores import Scores, late_scores
+from dualgap.steps.base import dual_start
 from dualgap.steps.coordinate.coordinate_scores import (
     BLUR,
     FeatureLook,
@@ -36,7 +37,6 @@ from dualgap.steps.coordinate.coordinate_scores import (
     sample_residues,
 )
 from dualgap.steps.coordinate.epoch import line_minimum
-from dualgap.steps.start import dual_start
 
 
 class PenaltyConjugate(NamedTuple):

@@ -28,12 +28,11 @@ from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import Setting, vector
+from dualgap.steps.base import Setting, Start, dual_start, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.newton.descent import Descent
 from dualgap.steps.newton.envelope import BlockLosses, SmoothLosses
 from dualgap.steps.newton.tuning import TUNING
-from dualgap.steps.start import Start, dual_start
 
 _CONSTANT = 1e-9  # relative spread of targets that rounding errors of a constant can have
 
@@ -86,7 +85,9 @@ class NewtonRun(FullPassRun):
         # A quadratic loss is its own model everywhere, so that a sample would save nothing.
         self.unsampled = warm.coef is None and scalar and not problem.loss.quadratic
         # If a sample comes first, the loop need not evaluate all samples before.
-        self.at_rest = self.unsampled and self._sample_size() > 0 and not len(problem.free_places)
+        self.starts_at_zero = (
+            self.unsampled and self._sample_size() > 0 and not len(problem.free_places)
+        )
         # Whether many samples can have slopes that a step does not change.
         self.uses_subsets = (
             scalar

@@ -19,12 +19,11 @@ import numpy as np
 from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import Setting, Step, vector
+from dualgap.steps.base import Setting, Start, Step, vector
 from dualgap.steps.coordinate.coordinate import CoordinateRun
 from dualgap.steps.coordinate.views import DualView
 from dualgap.steps.outer.proximal_point import ProximalPointRun
 from dualgap.steps.sets.quartz import lacks_for_rate
-from dualgap.steps.start import Start
 
 _WORTH = 9.0  # κ/λμ below which acceleration gains nothing
 

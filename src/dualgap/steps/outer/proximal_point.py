@@ -23,10 +23,9 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair, evaluate
 from dualgap.samplings.scores import Scores
-from dualgap.steps.base import Setting, Step, vector
+from dualgap.steps.base import Setting, Start, Step, vector
 from dualgap.steps.coordinate.coordinate import CoordinateRun
 from dualgap.steps.coordinate.views import DualView
-from dualgap.steps.start import Start
 
 _INEXACT = 0.1  # gap of an outer step, relative to its proximal term ...
 _NEGLIGIBLE = 1e-3  # ... or to the gap of the problem itself, which matters near the end

@@ -21,10 +21,9 @@ from dualgap.penalties.shape import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, Start
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.rivals.handover import Giver, Handover
-from dualgap.steps.start import Start
 
 _ENDLESS = 2**31 - 1
 # Where e^z overflows, SciPy's line search still needs numbers to interpolate between.

@@ -17,11 +17,10 @@ from dualgap.linalg.validate import number
 from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.samplings.uniform import Uniform
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Start, Step
 from dualgap.steps.sets.batch import DualAverages
 from dualgap.steps.sets.quartz import AverageRun, lacks_for_rate
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start
 
 
 @dataclass(frozen=True)

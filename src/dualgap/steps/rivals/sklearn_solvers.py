@@ -4,7 +4,7 @@
 SAGA, with L1 or an elastic net. These have no callbacks, and starting them again from coefficients
 forgets the gradients that SAG remembers. So each round runs from scratch with the same seed for
 twice as many epochs as the last one: it repeats the same path and goes on. All rounds together cost
-at most twice the last one, and the seconds of those before it are reported as ``repeated``.
+at most twice the last one, and the seconds of those before it are reported as ``repeated_seconds``.
 
 Their step size does not know of sample weights; with weights of at most 1 it is a safe one.
 A warm start is not used. Ctrl-C waits for the end of a round.
@@ -29,9 +29,8 @@ from dualgap.penalties.shape import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, vector
+from dualgap.steps.base import Setting, Start, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
-from dualgap.steps.start import Start
 
 _LARGEST_INT32 = 2**31 - 1
 
@@ -89,9 +88,9 @@ class SAGRun(FullPassRun):
         self.limit = setting.max_epochs or _LARGEST_INT32
         self.seed = 0 if setting.rng is None else int(setting.rng.integers(_LARGEST_INT32))
         self.w: Floats = np.zeros(problem.d)
-        self.rounds = 0
+        self.rounds: int = 0
         self.settled = False
-        self.repeated = self.last = 0.0
+        self.repeated_seconds = self.last = 0.0
 
     def pair(self) -> Pair:
         z, a = self.problem.decision(self.w), np.empty(self.size)
@@ -107,7 +106,7 @@ class SAGRun(FullPassRun):
         began = time.perf_counter()
         w, epochs = self._fit(wanted)
         seconds = time.perf_counter() - began
-        self.repeated += min(self.last, seconds)
+        self.repeated_seconds += min(self.last, seconds)
         self.last = seconds
         moved = bool((w != self.w).any())
         self.settled = epochs < wanted  # an epoch changed nothing at all

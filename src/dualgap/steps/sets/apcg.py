@@ -23,12 +23,11 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.samplings import Uniform
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Start, Step, dual_start
 from dualgap.steps.requirements import lacks_for_scalars
 from dualgap.steps.sets.batch import BatchRun
 from dualgap.steps.sets.quartz import lacks_for_rate
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start, dual_start
 
 FADING, STEADY, WIDTH = 0, 1, 2  # a feature's cells: what f and s add to u
 _LEAST = 1e-6  # q/γ: a larger q always serves, and with 0 a single sample would have ρ = 0

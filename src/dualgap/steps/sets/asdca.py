@@ -18,12 +18,11 @@ import numpy as np
 from dualgap.penalties.l2 import L2
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice, Uniform
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Start, Step
 from dualgap.steps.requirements import lacks_for_scalars
 from dualgap.steps.sets.batch import DualAverages
 from dualgap.steps.sets.quartz import AverageRun, lacks_for_rate
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start
 
 
 @dataclass(frozen=True)

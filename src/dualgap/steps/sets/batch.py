@@ -12,7 +12,6 @@ each feature adds up its amounts in the order of S: the result does not depend o
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.scores import Scores
+from dualgap.steps.base import Run
 from dualgap.steps.sets import batch_kernels, block_batch
 
 # Entries of a set below which threads cost more than they save.
@@ -116,7 +116,7 @@ class DualAverages(NamedTuple):
         prefetch(self.y, i)
 
 
-class BatchRun(ABC):
+class BatchRun(Run):
     """A run over sets of samples; a method says what ``features`` and ``samples`` are."""
 
     features: Any
@@ -124,31 +124,16 @@ class BatchRun(ABC):
 
     def __init__(self, problem: Problem, scores: Scores, n_threads: int) -> None:
         self.problem = problem
+        self.size = problem.n
+        self.entries = problem.entries / problem.n * problem.width
         self._scores = scores
         self.n_threads = n_threads
         self.time = 0  # iterations so far
         self._parts: Any = None
 
-    @property
-    def size(self) -> int:
-        return self.problem.n
-
-    @property
-    def entries(self) -> float:
-        return self.problem.entries / self.problem.n * self.problem.width
-
-    @abstractmethod
-    def pair(self) -> Pair: ...
-
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         """Those that the steps rest on: probabilities do not change during a run."""
         return self._scores
-
-    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        return False
-
-    @abstractmethod
-    def refresh(self) -> None: ...
 
     def resting(self) -> bool:
         """Whether the coefficients would stay where they are if no sample moved."""

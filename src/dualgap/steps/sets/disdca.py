@@ -24,12 +24,11 @@ from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.samplings import Distributed
 from dualgap.samplings.base import metric_squares
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Start, Step, dual_start
 from dualgap.steps.requirements import lacks_for_dual, lacks_for_scalars
 from dualgap.steps.sets.batch import BatchRun, DualSteps
 from dualgap.steps.sets.batch_kernels import wake_all
 from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.start import Start, dual_start
 
 SHARED, ROUND, OWN = 0, 1, 2  # a feature's cells: u, its round, and what each machine adds to it
 

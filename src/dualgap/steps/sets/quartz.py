@@ -25,11 +25,10 @@ from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Step
+from dualgap.steps.base import Setting, Start, Step, dual_start
 from dualgap.steps.requirements import lacks_for_dual
 from dualgap.steps.sets.batch import BatchRun, DualAverages, DualSteps
 from dualgap.steps.sets.sampling_facts import chances, lacks_for_chances, quartz_rate
-from dualgap.steps.start import Start, dual_start
 
 # A feature's cells: coefficient, u, and the iteration up to which the coefficient is averaged.
 W, U, LAST, WIDTH = 0, 1, 2, 4

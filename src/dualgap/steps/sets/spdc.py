@@ -29,13 +29,12 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings import Full, TauNice
-from dualgap.steps.base import Setting, Step, vector
+from dualgap.steps.base import Setting, Start, Step, dual_start, vector
 from dualgap.steps.requirements import lacks_for_scalars
 from dualgap.steps.sets.batch import BatchRun
 from dualgap.steps.sets.batch_kernels import wake_all
 from dualgap.steps.sets.saddle import BEFORE, SHARE, WIDTH, SaddleFeatures, SaddleSamples, U, W
 from dualgap.steps.sets.sampling_facts import chances, lacks_for_chances
-from dualgap.steps.start import Start, dual_start
 
 # Length of a stage: its squared distance to the saddle point shrinks by e to this power.
 _STAGE = 2.0

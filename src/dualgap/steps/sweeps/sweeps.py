@@ -27,13 +27,12 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import Setting
+from dualgap.steps.base import Setting, Start
 from dualgap.steps.coordinate.coordinate_scores import keep_unresolved
 from dualgap.steps.coordinate.epoch import epoch
 from dualgap.steps.coordinate.views import DualView
 from dualgap.steps.full_pass import FullPass, FullPassRun
 from dualgap.steps.requirements import lacks_for_dual, lacks_for_scalars
-from dualgap.steps.start import Start
 from dualgap.steps.sweeps.face import ascend, has_faces
 from dualgap.steps.sweeps.kernel_matrix import KernelRun, has_few_samples
 from dualgap.steps.sweeps.shuffle import shuffle
@@ -81,9 +80,9 @@ class SweepsRun(FullPassRun):
         super().__init__(problem)
         self.view = DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
-        self.at_rest = warm.dual is None
+        self.starts_at_zero = warm.dual is None
         self.kinked = problem.loss.gamma == 0.0
-        self.asks_for_parts = not self.kinked
+        self.needs_sample_gaps = not self.kinked
         self.few, self.quick = problem.n <= _FEW, True
         self.target, self.expected, self.trust = setting.target, 0.0, 1.0
         self.movable = self._movable()
@@ -217,7 +216,7 @@ class SweepsRun(FullPassRun):
             self.trust = float(np.clip(certificate.gap / self.expected, *_TRUST))
         return False
 
-    def shed(self) -> None:
+    def release_memory(self) -> None:
         self.weights, self.mean = self.movable.copy(), None
 
     def refresh(self) -> None:

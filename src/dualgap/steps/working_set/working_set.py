@@ -24,9 +24,8 @@ from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, vector
+from dualgap.steps.base import Setting, Start, vector
 from dualgap.steps.full_pass import FullPass, FullPassRun
-from dualgap.steps.start import Start
 from dualgap.steps.working_set import kernels
 from dualgap.steps.working_set.gram_model import GramModel, places
 
@@ -106,7 +105,7 @@ class WorkingSetRun(FullPassRun):
             self.u = problem.average(self.a)
         return self.a, self.u
 
-    def shed(self) -> None:
+    def release_memory(self) -> None:
         self.z, self.a = np.empty(0), None
 
     def refresh(self) -> None:

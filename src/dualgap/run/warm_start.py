@@ -1,29 +1,20 @@
-"""Where a run starts: coefficients and dual variables of an earlier one."""
+"""The ``warm_start`` argument of ``solve``, in each of its forms."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
-
-
-class Start(NamedTuple):
-    """``None`` stands for the origin."""
-
-    coef: Floats | None = None
-    dual: Floats | None = None
+from dualgap.steps.base import Start
 
 
 def as_start(problem: Problem, warm_start: Any) -> Start:
     """Accepts a Solution, (coef, intercept, dual), (coef, dual), or coefficients alone."""
-    if warm_start is None:
-        return Start()
     intercept: Any = 0.0
     dual = None
     if hasattr(warm_start, "coef"):
@@ -43,20 +34,6 @@ def as_start(problem: Problem, warm_start: Any) -> Start:
     slopes = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, problem.decision(coef), slopes)
     return Start(coef, slopes)
-
-
-def dual_start(problem: Problem, dual: Floats | None) -> Floats:
-    """The dual variables to start from: feasible, and final for samples that cannot move w."""
-    a = np.zeros(problem.dual_size)
-    if dual is not None:
-        terms.projections(problem.loss, problem.y, dual, a)
-    still = np.flatnonzero((problem.row_squares == 0.0) | (problem.c == 0.0))
-    if len(still):
-        settled = np.empty(len(still) * problem.width)
-        y = storage.read_only(problem.y[still])
-        terms.slopes(problem.loss, y, np.zeros(len(settled)), settled)
-        a.reshape(problem.n, -1)[still] = settled.reshape(len(still), -1)
-    return a
 
 
 def _useful(problem: Problem, given: Floats) -> Floats | None:
