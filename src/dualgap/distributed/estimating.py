@@ -41,7 +41,7 @@ class _Estimated(Partitioned):
         self.model = check_model(Model(loss, "l2", 1.0))
 
     def settled(self, surveys: list[Survey]) -> Settled:
-        from dualgap.estimators._classes import refuse_one_class
+        from dualgap.estimators.classifier import refuse_one_class
 
         model, labels, by_class = self.estimator, None, None
         total = float(sum(each.weight for each in surveys))
@@ -57,16 +57,17 @@ class _Estimated(Partitioned):
             sums = label_sums(surveys, self.classes)
             by_class = self._by_class(sums)
             total = total if by_class is None else float(sums @ by_class.factors)
-        task = model._task(np.empty(0), None, max(each.p for each in surveys), model._lam(total))
-        if model._lam(total) == 0.0:
+        p, lam = max(each.p for each in surveys), model._lam(total)
+        one = model._subproblem(np.empty(0), None, p, lam)
+        if lam == 0.0:
             raise ValueError("a model without a penalty has no distributed fit: add a penalty")
         scaling = getattr(model, "intercept_scaling", 1.0)
-        found = Model(task.loss, task.penalty, task.lam, model._intercept(), scaling)
+        found = Model(one.loss, one.penalty, one.lam, model._intercept(), scaling)
         return Settled(check_model(found), labels, by_class)
 
     def _by_class(self, sums: Floats) -> ByClass | None:
         """As for one machine, where a sample for each class has the weight of all of them."""
-        from dualgap.estimators._classes import class_weights
+        from dualgap.estimators.classifier import class_weights
 
         given, each = getattr(self.estimator, "class_weight", None), np.arange(len(sums))
         k = None if self.positive is None else int(np.searchsorted(self.classes, self.positive))
@@ -123,7 +124,7 @@ def fit(
 
 def _refuse_other(estimator: Any) -> None:
     name = type(estimator).__name__
-    if not hasattr(estimator, "_task"):
+    if not hasattr(estimator, "_subproblem"):
         raise ValueError(f"estimator must be one of dualgap, such as LinearSVC(), not {name}")
     if hasattr(estimator, "cv"):
         raise ValueError(
@@ -151,13 +152,13 @@ def _sources(X: Any, y: Any, sample_weight: Any) -> Sources:
 def _solved(
     parts: _Estimated, client: Any, scheme: str, options: dict[str, Any]
 ) -> tuple[Solution, Block]:
-    from dualgap.estimators import _checks
+    from dualgap.estimators.fits import max_epochs, seeds
 
     model = parts.estimator
-    seed = _checks.seeds(getattr(model, "random_state", None), 1)[0]
+    seed = seeds(getattr(model, "random_state", None), 1)[0]
     how = {
         "tol": model.tol,
-        "max_epochs": _checks.rounds(model.max_iter),
+        "max_epochs": max_epochs(model.max_iter),
         "random_state": seed,
         "callback": model.callback,
         "progress": bool(model.verbose),
@@ -171,7 +172,7 @@ def _published(
 ) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    from dualgap.estimators._fits import Fit, centred, complaint
+    from dualgap.estimators.fits import Fit, centred, complaint
 
     solutions = [solution for solution, _ in found]
     words = complaint(solutions, estimator.tol, estimator.max_iter, False)

@@ -10,7 +10,7 @@ from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.poisson import PoissonRegressor
 from dualgap.estimators.ridge import Ridge, RidgeClassifier
 from dualgap.estimators.robust import HuberRegression, QuantileRegressor
-from dualgap.estimators.selection.cv import ElasticNetCV, LassoCV
+from dualgap.estimators.selection.lasso_cv import ElasticNetCV, LassoCV
 from dualgap.estimators.selection.logistic_cv import LogisticRegressionCV
 from dualgap.estimators.selection.paths import enet_path, lasso_path, logistic_path
 from dualgap.estimators.selection.ridge_cv import RidgeCV

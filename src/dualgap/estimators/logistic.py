@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from dualgap import losses
-from dualgap.estimators import _checks
-from dualgap.estimators._classes import LinearClassifier
-from dualgap.estimators._docs import COMPATIBLE, documented
-from dualgap.estimators._fits import Fit
 from dualgap.estimators._penalties import by_ratio
+from dualgap.estimators.base import InverseStrength, choice
+from dualgap.estimators.classifier import LinearClassifier
+from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.fits import Fit
 from dualgap.linalg.validate import number
 
 
@@ -39,7 +40,7 @@ class Probabilities:
             return np.stack([expit(-scores), expit(scores)], axis=1)
         if self._joint:
             return softmax(scores, axis=1)
-        # From logarithms, so that all of them being tiny does no harm.
+        # In logarithms, so that probabilities that are all tiny do not vanish.
         return softmax(-np.logaddexp(0.0, -scores), axis=1)
 
     def predict_log_proba(self, X: Any) -> Any:
@@ -60,9 +61,11 @@ class Probabilities:
 
 
 @documented(
+    "penalty C l1_ratio dual tol fit_intercept intercept_scaling class_weight random_state solver "
+    "max_iter multi_class verbose warm_start n_jobs",
     penalty=""""l2", "l1", "elasticnet" or None
-    By default ``l1_ratio`` alone says what the penalty is; the words are an older way to say it,
-    and None is the same as ``C=inf``.""",
+    By default ``l1_ratio`` alone defines the penalty. The words are scikit-learn's older way to
+    name it; None is the same as ``C=inf``.""",
     l1_ratio="""float, default 0.0
     Share of L1 in the penalty: ``l1_ratio``·‖w‖₁ + ½(1 − ``l1_ratio``)‖w‖².""",
     intercept_scaling=f"""float, default 1
@@ -72,7 +75,8 @@ class Probabilities:
     n_jobs="""int, optional
     Threads for the problems of one-vs-rest; None is one.""",
 )
-class LogisticRegression(Probabilities, LinearClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogisticRegression(InverseStrength, Probabilities, LinearClassifier):
     """Logistic regression, for two classes or more.
 
     Minimises g(w) + C Σ_i s_i φ(x_i·w + b; y_i), that is ``Problem`` with λ = 1/(C·Σ s), where s
@@ -80,48 +84,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
     softmax loss.
     """
 
-    def __init__(
-        self,
-        penalty: str | None = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = 0.0,
-        dual: bool = False,
-        tol: float = 1e-4,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: str = "lbfgs",
-        max_iter: int = 10_000,
-        multi_class: str = "auto",
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        method: Any = "auto",
-        sampling: Any = None,
-        callback: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.multi_class = multi_class
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.method = method
-        self.sampling = sampling
-        self.callback = callback
+    penalty: str | None = field(default="deprecated", kw_only=False)
+    l1_ratio: float | None = 0.0
+    dual: bool = False
+    intercept_scaling: float = 1
+    solver: str = "lbfgs"
+    multi_class: str = "auto"
 
     def _loss(self) -> Any:
         return losses.Softmax() if self._joint else losses.Logistic()
@@ -131,7 +99,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if self.penalty is None:
             return 0.0
         known = ("l2", "l1", "elasticnet", "deprecated")
-        kind = _checks.choice(self.penalty, "penalty", known)
+        kind = choice(self.penalty, "penalty", known)
         if kind in ("l2", "l1"):
             return float(kind == "l1")
         if self.l1_ratio is None:
@@ -144,13 +112,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return by_ratio(self._ratio())
 
     def _lam(self, total: float) -> float:
-        self._ratio()
-        C = _checks.inverse_strength(self.C)
-        return 0.0 if self.penalty is None else 1.0 / (C * total)
+        lam = super()._lam(total)  # checks C in any case
+        return 0.0 if self.penalty is None else lam
 
     def _is_joint(self, classes: int) -> bool:
         known = ("auto", "multinomial", "ovr", "deprecated")
-        return _checks.choice(self.multi_class, "multi_class", known) != "ovr" and classes > 2
+        return choice(self.multi_class, "multi_class", known) != "ovr" and classes > 2
 
     def _publish(self, fits: list[Fit], *, single: bool) -> None:
         super()._publish(fits, single=single)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from dualgap import losses
-from dualgap.estimators._docs import documented
-from dualgap.estimators._regressors import LinearRegressor
-from dualgap.linalg.validate import number
+from dualgap.estimators.base import Strength
+from dualgap.estimators.docstrings import documented
+from dualgap.estimators.regressor import LinearRegressor
 
 
-@documented()
-class PoissonRegressor(LinearRegressor):
+@documented("alpha fit_intercept solver max_iter tol warm_start verbose")
+@dataclass(eq=False, repr=False, kw_only=True)
+class PoissonRegressor(Strength, LinearRegressor):
     """Regression of counts, with the logarithm as link and an L2 penalty.
 
     Minimises 1/(Σ s) Σ_i s_i (e^{z_i} − y_i z_i) + (α/2)‖w‖² with z_i = x_i·w + b, that is
@@ -22,42 +24,10 @@ class PoissonRegressor(LinearRegressor):
     logarithm of predictions.
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "lbfgs",
-        max_iter: int = 10_000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        verbose: int = 0,
-        positive: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        method: Any = "auto",
-        sampling: Any = None,
-        callback: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.positive = positive
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.method = method
-        self.sampling = sampling
-        self.callback = callback
+    solver: str = "lbfgs"
 
     def _loss(self) -> Any:
         return losses.Poisson()
-
-    def _lam(self, total: float) -> float:
-        return number(self.alpha, "alpha", 0.0)
 
     def predict(self, X: Any) -> Any:
         """Predict the means of the counts.

@@ -87,7 +87,7 @@ class CertifiedClasses(CertifiedPredictions):
         boolean array of shape (n_samples,), for several labels (n_samples, n_labels)
         """
         scores = self.decision_function(X)
-        if scores.ndim == 1 or self._labels_apart():
+        if scores.ndim == 1 or self._multilabel():
             return np.abs(scores) > self.decision_radius(X)
         best = scores.argmax(axis=1)
         away = self._between_classes(X, best)
@@ -96,7 +96,7 @@ class CertifiedClasses(CertifiedPredictions):
         margins[rows, best] = np.inf
         return (margins > away).all(axis=1)
 
-    def _labels_apart(self) -> bool:
+    def _multilabel(self) -> bool:
         """Whether each column is a prediction of its own."""
         return False
 

@@ -1,9 +1,14 @@
-"""What estimators with cross-validation share: folds, parallel paths on them, the refit."""
+"""Cross-validation of estimators: paths on folds, the choice, the refit.
+
+``CrossValidated.fit`` is the one routine. An estimator says in ``_choose`` what it chooses from and
+how it scores; ``_on_folds`` runs its paths in threads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -17,32 +22,89 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
-from dualgap.estimators import _checks
-from dualgap.estimators._callbacks import hand_on
+from dualgap.estimators.base import sample_weights
+from dualgap.estimators.fits import max_epochs, seeds
+from dualgap.estimators.selection.paths import solutions_at, warn_of_unsolved
+from dualgap.linalg.validate import Floats
+from dualgap.problem import Problem
+from dualgap.run.solution import Solution
+
+FOLD_JOBS = """int, optional
+    How many folds are fitted at the same time, in threads; None is 1."""
+REFIT_CALLBACK = """callable, optional
+    Called with a ``Snapshot`` at each gap check of the refit, not on folds; a true result stops
+    it. scikit-learn's callbacks see the refit as well."""
 
 
-class Folds:
-    """A mixin for estimators with these parameters."""
+class Choice(NamedTuple):
+    """What cross-validation has found.
 
-    cv: Any
-    n_jobs: Any
-    verbose: Any
-    method: Any
-    sampling: Any
-    tol: Any
-    max_iter: Any
-    random_state: Any
-    get_params: Callable[..., dict[str, Any]]
+    ``refit`` are the parameters that replace those of the estimator in the refit, None for no
+    refit; ``attributes`` are set after it. ``unsolved`` of ``points`` solutions missed ``tol``.
+    """
 
-    def _routed(self, params: dict[str, Any], sample_weight: Any, *, scored: bool) -> Bunch:
-        """Which of fit's parameters the splitter and the scorer get."""
-        _raise_for_params(params, self, "fit")
-        if _routing_enabled():
-            if sample_weight is not None:
-                params = {**params, "sample_weight": sample_weight}
-            return process_routing(self, "fit", **params)
-        score = {} if sample_weight is None or not scored else {"sample_weight": sample_weight}
-        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
+    refit: dict[str, Any] | None
+    attributes: dict[str, Any]
+    unsolved: list[Solution]
+    points: int
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CrossValidated:
+    """A mixin for estimators that choose parameters by cross-validation."""
+
+    cv: Any = None
+    warm_start: bool = field(default=False, init=False)
+
+    _refitted: ClassVar[type]  # the estimator without cross-validation
+    _scorer_callers: ClassVar[tuple[str, ...]] = ()  # methods that hand metadata to the scorer
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose parameters by cross-validation, then fit to all samples, with a certificate.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,), for RidgeCV also (n_samples, n_targets)
+        sample_weight : array of shape (n_samples,), optional
+            Used for fitting and, except by RidgeCV with folds, for scores.
+        **params
+            For splitter and scorer, if scikit-learn's metadata routing is on.
+
+        Returns
+        -------
+        self
+        """
+        routed = self._routed(params, sample_weight)
+        X, y = self._validated(X, y)
+        weights = sample_weights(sample_weight, len(y))
+        choice = self._choose(X, y, weights, routed)
+        warn_of_unsolved(choice.unsolved, choice.points, stacklevel=3)
+        if choice.refit is None:
+            self._forget_proofs()
+        else:
+            self._refit(choice.refit, X, y, sample_weight)
+        for name, value in choice.attributes.items():
+            setattr(self, name, value)
+        return self
+
+    # --- what a subclass says ------------------------------------------------------------------
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+        raise NotImplementedError
+
+    def _scores_use_weights(self) -> bool:
+        """Whether ``sample_weight`` goes to the scorer without metadata routing."""
+        return False
+
+    def _scorer(self) -> Any:
+        """For metadata routing, if there are ``_scorer_callers``."""
+        raise NotImplementedError
+
+    # --- folds ---------------------------------------------------------------------------------
 
     def _split(
         self,
@@ -54,7 +116,10 @@ class Folds:
         scored: Any = None,
         classifier: bool = False,
     ) -> list[Any]:
-        """Pairs of places; ``fitted`` and ``scored`` are the weights that fits and scores have."""
+        """Pairs of training and test indices.
+
+        ``fitted`` and ``scored`` are the weights of fits and scores, which must not all be zero.
+        """
         folds = list(
             check_cv(self.cv, y, classifier=classifier).split(X, y, **routed.splitter.split)
         )
@@ -68,44 +133,77 @@ class Folds:
                     )
         return folds
 
-    def _parallel(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
-        """Each job with its options, in threads: kernels do not hold the interpreter, and X is
-        not sent anywhere."""
-        threads = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")
-        options = [self._path_options(seed) for seed in _checks.seeds(self.random_state, len(jobs))]
-        return list(threads(delayed(function)(*job, own) for job, own in zip(jobs, options)))
+    def _on_folds(
+        self, run: Callable[..., Any], jobs: list[tuple[Any, ...]]
+    ) -> tuple[list[Any], list[Solution]]:
+        """``run(*job, options)`` for each job, which returns a result and unsolved solutions.
 
-    def _path_options(self, seed: int) -> dict[str, Any]:
-        """What the runs on a fold are told."""
-        return {
+        In threads: kernels release the interpreter's lock, and X is not copied. ``options`` are for
+        ``follow``.
+        """
+        shared = {
             "method": self.method,
             "sampling": self.sampling,
             "tol": self.tol,
-            "max_epochs": _checks.rounds(self.max_iter),
-            "random_state": seed,
+            "max_epochs": max_epochs(self.max_iter),
         }
+        options = [{**shared, "random_state": seed} for seed in seeds(self.random_state, len(jobs))]
+        threads = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")
+        found = threads(delayed(run)(*job, own) for job, own in zip(jobs, options))
+        results, unsolved = zip(*found)
+        return list(results), [solution for some in unsolved for solution in some]
 
-    def _fit_to_all(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        """The refit by a plain estimator, whose learnt attributes are taken over."""
-        hand_on(self, model)
+    # --- the refit -----------------------------------------------------------------------------
+
+    def _refit(self, chosen: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit the estimator without cross-validation, and take over its learnt attributes."""
+        own = self.get_params(deep=False)
+        names = self._refitted().get_params(deep=False)
+        shared = {name: own[name] for name in names if name in own}
+        model = self._refitted(**{**shared, **chosen})
+        for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
         model.fit(X, y, sample_weight=sample_weight)
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
             if learnt and name not in ("n_features_in_", "feature_names_in_"):
                 setattr(self, name, value)
 
-    def _shared_with(self, model: type) -> dict[str, Any]:
-        """The parameters that a plain estimator has as well."""
-        own = self.get_params(deep=False)
-        return {name: own[name] for name in model().get_params(deep=False) if name in own}
+    # --- metadata routing ----------------------------------------------------------------------
+
+    def _routed(self, params: dict[str, Any], sample_weight: Any) -> Bunch:
+        """Which parameters of ``fit`` go to the splitter and to the scorer."""
+        _raise_for_params(params, self, "fit")
+        if _routing_enabled():
+            if sample_weight is not None:
+                params = {**params, "sample_weight": sample_weight}
+            return process_routing(self, "fit", **params)
+        weighted = sample_weight is not None and self._scores_use_weights()
+        score = {"sample_weight": sample_weight} if weighted else {}
+        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets which parameters of ``fit``: the splitter."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                splitter=check_cv(self.cv),
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
+        """Which parameters of ``fit`` and ``score`` go to the splitter and to the scorer."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(
+            splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split")
         )
+        if self._scorer_callers:
+            mapping = MethodMapping()
+            for caller in self._scorer_callers:
+                mapping.add(caller=caller, callee="score")
+            router.add(scorer=self._scorer(), method_mapping=mapping)
+        return router
+
+
+def follow(
+    problem: Problem, lams: Floats, options: dict[str, Any], visit: Callable[[int, Solution], None]
+) -> list[Solution]:
+    """Solve a path, call ``visit`` at each point, and return the solutions that missed ``tol``."""
+    unsolved = []
+    for k, solution in enumerate(solutions_at(problem, lams, **options)):
+        visit(k, solution)
+        if not solution.converged:
+            unsolved.append(solution)
+    return unsolved

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer, make_scorer
+from sklearn.utils import Bunch
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_method_params, validate_data
 
-from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES
-from dualgap.estimators._classes import class_weights, refuse_one_class
-from dualgap.estimators._docs import COMPATIBLE, FOLD_JOBS, REFIT_CALLBACK, documented
+from dualgap.estimators._penalties import by_ratio
+from dualgap.estimators.base import DTYPES, STORAGES, choice, flag
+from dualgap.estimators.classifier import class_weights, refuse_one_class
+from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.logistic import LogisticRegression
-from dualgap.estimators.selection.logistic_folds import LogisticFolds
-from dualgap.estimators.selection.paths import Cs_of, warn_of
+from dualgap.estimators.selection.folds import (
+    FOLD_JOBS,
+    REFIT_CALLBACK,
+    Choice,
+    CrossValidated,
+    follow,
+)
+from dualgap.estimators.selection.paths import Cs_of, with_intercept
 from dualgap.linalg.validate import Floats, number
+from dualgap.problem import Problem
+from dualgap.run.solution import Solution
 
 
 @documented(
+    "Cs l1_ratios fit_intercept cv dual penalty scoring solver tol max_iter class_weight n_jobs "
+    "verbose refit intercept_scaling random_state use_legacy_attributes",
     attributes={
         "C_, l1_ratio_": """array with the same number for each class, or a float
-    The chosen ones.""",
+    The chosen values.""",
         "Cs_, l1_ratios_": """array
-    What they were chosen from.""",
+    The candidates.""",
         "scores_": """dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios]), by class
     Otherwise an array of shape (n_folds, n_l1_ratios, n_Cs).""",
         "coefs_paths_": """dict of arrays of shape (n_folds, n_Cs[, n_l1_ratios], n_features + 1)
@@ -31,19 +45,20 @@ from dualgap.linalg.validate import Floats, number
     intercept of a class that a fold lacks is −∞.""",
         "n_iter_": """array of shape (1, n_folds, n_Cs[, n_l1_ratios])
     Rounds on the folds, at least 1; otherwise of shape (n_folds, n_l1_ratios, n_Cs). All
-    attributes after it are of the refit; without one only ``coef_`` and ``intercept_`` are.""",
+    attributes after it are those of the refit; without a refit there are only ``coef_`` and
+    ``intercept_``.""",
     },
     Cs="""int or array, default 10
     The values of C, or how many, from 1e-4 to 1e4.""",
     l1_ratios="""array, optional
-    What to choose ``l1_ratio`` from; by default 0.""",
+    The candidates for ``l1_ratio``; by default 0.""",
     penalty=""""l1", "l2" or "elasticnet", optional
-    An older way to say that ``l1_ratios`` is (1,), (0,), or what it is.""",
+    scikit-learn's older way to say that ``l1_ratios`` is (1,), (0,), or as given.""",
     scoring="""str or callable, optional
     By default the accuracy.""",
     refit="""bool, default True
     Whether to fit to all samples at the end, with a certificate. Otherwise the coefficients at
-    the best C of each fold are averaged, and there is none.""",
+    the best C of each fold are averaged, and there is no certificate.""",
     use_legacy_attributes="""bool, default True
     Whether attributes have the shapes of scikit-learn up to 1.9, or those of later versions.""",
     intercept_scaling=f"""float, default 1.0
@@ -51,7 +66,8 @@ from dualgap.linalg.validate import Floats, number
     n_jobs=FOLD_JOBS,
     callback=REFIT_CALLBACK,
 )
-class LogisticRegressionCV(LogisticFolds, LogisticRegression):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogisticRegressionCV(CrossValidated, LogisticRegression):
     """Logistic regression, with C and ``l1_ratio`` chosen by cross-validation along paths.
 
     Minimises Σ_i c_i φ(x_i·w + b; y_i) + λ·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²), c_i = s_i/Σs,
@@ -59,73 +75,29 @@ class LogisticRegressionCV(LogisticFolds, LogisticRegression):
     softmax loss of all classes.
     """
 
-    def __init__(
-        self,
-        *,
-        Cs: Any = 10,
-        l1_ratios: Any = None,
-        fit_intercept: bool = True,
-        cv: Any = None,
-        dual: bool = False,
-        penalty: str = "deprecated",
-        scoring: Any = None,
-        solver: str = "lbfgs",
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        refit: bool = True,
-        intercept_scaling: float = 1.0,
-        random_state: Any = None,
-        use_legacy_attributes: bool = True,
-        method: Any = "auto",
-        sampling: Any = None,
-        callback: Any = None,
-    ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.dual = dual
-        self.penalty = penalty
-        self.scoring = scoring
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.refit = refit
-        self.intercept_scaling = intercept_scaling
-        self.random_state = random_state
-        self.use_legacy_attributes = use_legacy_attributes
-        self.method = method
-        self.sampling = sampling
-        self.callback = callback
+    Cs: Any = 10
+    l1_ratios: Any = None
+    penalty: str | None = field(default="deprecated", kw_only=True)
+    scoring: Any = None
+    refit: bool = True
+    intercept_scaling: float = 1.0
+    use_legacy_attributes: bool = True
+    C: float = field(init=False)
+    l1_ratio: float | None = field(init=False)
+    multi_class: str = field(default="auto", init=False)
+    positive: bool = field(default=False, init=False)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> LogisticRegressionCV:
-        """Choose C and l1_ratio by cross-validation, then fit to all samples, with a certificate.
+    _refitted = LogisticRegression
+    _scorer_callers = ("score", "fit")
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            Used for fitting and for scores.
-        **params
-            For scorer and splitter, if scikit-learn's metadata routing is on.
-
-        Returns
-        -------
-        self
-        """
-        routed = self._routed(params, sample_weight, scored=True)
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
         check_classification_targets(y)
+        return X, y
+
+    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
         self.classes_, codes = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
-        weights = _checks.sample_weights(sample_weight, len(y))
         by_class = class_weights(self.class_weight, self.classes_, codes, weights)
         self._joint = len(self.classes_) > 2
         self.Cs_, ratios = self._strengths(), self._ratios()
@@ -139,19 +111,27 @@ class LogisticRegressionCV(LogisticFolds, LogisticRegression):
             for train, test in folds
             for ratio in ratios
         ]
-        results = self._parallel(self._fold, jobs)
+        results, unsolved = self._on_folds(self._fold, jobs)
         shape = len(folds), len(ratios), len(self.Cs_)
-        *tables, short = zip(*results)
-        warn_of([solution for some in short for solution in some], int(np.prod(shape)), 3)
-        lines = len(self.classes_) if self._joint else 1
-        coefs = np.reshape(tables[0], (*shape, lines, -1))
+        tables = list(zip(*results))
+        rows = len(self.classes_) if self._joint else 1
+        coefs = np.reshape(tables[0], (*shape, rows, -1))
         scores, rounds = (np.reshape(table, shape) for table in tables[1:])
-        if _checks.flag(self.refit, "refit"):
-            self._refit(X, y, sample_weight, scores, ratios, by_class)
+        if flag(self.refit, "refit"):
+            chosen = self._best(scores, ratios)
+            refit = {"C": chosen[0], "l1_ratio": chosen[1], "penalty": "deprecated"}
+            if by_class is not None:
+                refit["class_weight"] = dict(zip(self.classes_, by_class))
+            attributes = {}
         else:
-            self._average(coefs, scores, ratios)
-        self._describe(coefs, scores, rounds, ratios)
-        return self
+            refit = None
+            chosen, mean = self._average(coefs, scores, ratios)
+            attributes = dict(zip(("coef_", "intercept_"), self._without_intercept(mean)))
+        attributes |= self._tables(coefs, scores, rounds, ratios, *chosen)
+        return Choice(refit, attributes, unsolved, int(np.prod(shape)))
+
+    def _scores_use_weights(self) -> bool:
+        return True
 
     def _strengths(self) -> Floats:
         """C in the order in which it was given."""
@@ -159,7 +139,7 @@ class LogisticRegressionCV(LogisticFolds, LogisticRegression):
 
     def _ratios(self) -> Floats:
         known = ("l2", "l1", "elasticnet", "deprecated")
-        kind = _checks.choice(self.penalty, "penalty", known)
+        kind = choice(self.penalty, "penalty", known)
         if kind in ("l1", "l2"):
             return np.array([float(kind == "l1")])
         if self.l1_ratios is None:
@@ -168,45 +148,130 @@ class LogisticRegressionCV(LogisticFolds, LogisticRegression):
             return np.zeros(1)
         return np.array([number(r, "l1_ratios", 0.0, 1.0) for r in np.atleast_1d(self.l1_ratios)])
 
-    def _refit(
-        self, X: Any, y: Any, sample_weight: Any, scores: Floats, ratios: Floats, by_class: Any
-    ) -> None:
-        total = scores.sum(axis=0).T  # by C, then by ratio: of equals the first is taken
+    def _best(self, scores: Floats, ratios: Floats) -> tuple[float, float]:
+        """C and l1_ratio with the best mean score; the first of equals, by C, then by ratio."""
+        total = scores.sum(axis=0).T
         at, ratio_at = np.unravel_index(np.argmax(total), total.shape)
-        self._chosen = float(self.Cs_[at]), float(ratios[ratio_at])
-        shared = self._shared_with(LogisticRegression)
-        shared.update(C=self._chosen[0], l1_ratio=self._chosen[1], penalty="deprecated")
-        if by_class is not None:
-            shared["class_weight"] = dict(zip(self.classes_, by_class))
-        model = LogisticRegression(**shared)
-        self._fit_to_all(model, X, y, sample_weight)
+        return float(self.Cs_[at]), float(ratios[ratio_at])
 
-    def _average(self, coefs: Floats, scores: Floats, ratios: Floats) -> None:
-        """The mean of the best models of the folds."""
+    def _average(
+        self, coefs: Floats, scores: Floats, ratios: Floats
+    ) -> tuple[tuple[float, float], Floats]:
+        """Means over the folds of the best C, the best l1_ratio and the best model."""
         by_fold = np.swapaxes(scores, 1, 2)
         flat = by_fold.reshape(len(scores), -1).argmax(axis=1)
         at, ratio_at = np.unravel_index(flat, by_fold.shape[1:])
         mean = coefs[np.arange(len(scores)), ratio_at, at].mean(axis=0)
-        self._chosen = float(np.mean(self.Cs_[at])), float(np.mean(ratios[ratio_at]))
-        self.coef_, self.intercept_ = self._parts(mean)
-        self._forget_proofs()
+        return (float(np.mean(self.Cs_[at])), float(np.mean(ratios[ratio_at]))), mean
 
-    def _describe(self, coefs: Any, scores: Any, rounds: Any, ratios: Floats) -> None:
+    def _tables(
+        self, coefs: Any, scores: Any, rounds: Any, ratios: Floats, C: float, ratio: float
+    ) -> dict[str, Any]:
         """Attributes in the shapes of scikit-learn."""
-        self.C_: Any
-        self.l1_ratio_: Any
-        C, ratio = self._chosen
-        del self._chosen
-        self.l1_ratios_ = np.asarray(ratios)
-        if not _checks.flag(self.use_legacy_attributes, "use_legacy_attributes"):
-            self.C_, self.l1_ratio_ = C, ratio
-            self.coefs_paths_, self.scores_, self.n_iter_ = coefs, scores, rounds
-            return
+        found: dict[str, Any] = {"l1_ratios_": np.asarray(ratios), "C_": C, "l1_ratio_": ratio}
+        found |= {"coefs_paths_": coefs, "scores_": scores, "n_iter_": rounds}
+        if not flag(self.use_legacy_attributes, "use_legacy_attributes"):
+            return found
         classes = self.classes_ if self._joint else self.classes_[1:]
-        self.C_, self.l1_ratio_ = np.full(len(classes), C), np.full(len(classes), ratio)
-        coefs, scores, rounds = (np.swapaxes(part, 1, 2) for part in (coefs, scores, rounds))
+        coefs, scores, rounds = (np.swapaxes(table, 1, 2) for table in (coefs, scores, rounds))
         if self.l1_ratios is None:
             coefs, scores, rounds = coefs[:, :, 0], scores[:, :, 0], rounds[:, :, 0]
-        self.coefs_paths_ = {label: coefs[..., k, :] for k, label in enumerate(classes)}
-        self.scores_ = {label: scores.copy() for label in classes}
-        self.n_iter_ = rounds[None]
+        return found | {
+            "C_": np.full(len(classes), C),
+            "l1_ratio_": np.full(len(classes), ratio),
+            "coefs_paths_": {label: coefs[..., k, :] for k, label in enumerate(classes)},
+            "scores_": {label: scores.copy() for label in classes},
+            "n_iter_": rounds[None],
+        }
+
+    def _fold(
+        self,
+        X: Any,
+        y: Any,
+        codes: Any,
+        weights: Any,
+        train: Any,
+        test: Any,
+        ratio: float,
+        score_params: dict[str, Any],
+        options: dict[str, Any],
+    ) -> tuple[list[Any], list[Solution]]:
+        """Coefficients, scores and rounds of a fold at each C; solutions that missed ``tol``."""
+        train = np.arange(len(y))[train]
+        own = np.ones(len(train)) if weights is None else weights[train]
+        # A class that the fold lacks: with an intercept, its own is −∞ at the optimum and the other
+        # classes are not affected; without one, a sample of weight 0 brings the class in.
+        intercept = flag(self.fit_intercept, "fit_intercept")
+        present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
+        rows = train
+        if len(missing) and not intercept:
+            extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
+            rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
+            present = np.append(present, missing)
+        if len(present) < 2:
+            raise ValueError(
+                f"a fold is fitted to samples of one class only ({self.classes_[present[0]]!r}): "
+                "give folds in which each class occurs, such as cv=StratifiedKFold(2)"
+            )
+        labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
+        problem = Problem(
+            X[rows],
+            labels,
+            "softmax" if self._joint else "logistic",
+            by_ratio(ratio),
+            1.0,
+            own,
+            intercept,
+        )
+        increasing = np.argsort(self.Cs_, kind="stable")
+        model, scorer = LogisticRegression(), self._fold_scorer()
+        model.classes_, model._joint, model.n_features_in_ = self.classes_, self._joint, X.shape[1]
+        score_params = _check_method_params(X=X, params=score_params, indices=test)
+        found: list[Any] = [None] * len(increasing)
+
+        def keep(k: int, solution: Solution) -> None:
+            rows = np.atleast_2d(with_intercept(solution, intercept))
+            if len(missing) and intercept:
+                some, rows = rows, np.zeros((len(self.classes_), rows.shape[1]))
+                rows[missing, -1] = -np.inf
+                rows[present] = some
+            model.coef_, model.intercept_ = self._without_intercept(rows)
+            score = float(scorer(model, X[test], y[test], **score_params))
+            # scikit-learn expects at least one round, also if the warm start is good enough.
+            found[increasing[k]] = rows, score, max(len(solution.history) - 1, 1)
+
+        lams = 1.0 / (self.Cs_[increasing] * own.sum())
+        unsolved = follow(problem, lams, options, keep)
+        return list(zip(*found)), unsolved
+
+    def _without_intercept(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and intercepts."""
+        if self.fit_intercept:
+            return rows[:, :-1], rows[:, -1]
+        return rows, np.zeros(len(rows))
+
+    def _scorer(self) -> Any:
+        return get_scorer("accuracy" if self.scoring is None else self.scoring)
+
+    def _fold_scorer(self) -> Any:
+        """The scorer, which is given all classes: a fold may lack some."""
+        scorer = self._scorer()
+        function = getattr(scorer, "_score_func", None)
+        known = inspect.signature(function).parameters if function is not None else {}
+        if "labels" not in known:
+            return scorer
+        more = {"labels": self.classes_, **getattr(scorer, "_kwargs", {})}
+        if len(self.classes_) == 2 and "pos_label" in known:
+            more["pos_label"] = self.classes_[1]
+        return make_scorer(
+            function,
+            greater_is_better=scorer._sign == 1,
+            response_method=scorer._response_method,
+            **more,
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """The score of predictions by ``scoring``."""
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
+        return float(self._scorer()(self, X, y, **params))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from dualgap.estimators._checks import rounds, seeds
 from dualgap.estimators._penalties import by_ratio, constraints_of
+from dualgap.estimators.fits import max_epochs, seeds
 from dualgap.linalg.validate import Floats, number, real_array, whole
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
@@ -125,7 +125,7 @@ def enet_path(
         warm_start=coef_init,
         method=method,
         tol=tol,
-        max_epochs=rounds(max_iter),
+        max_epochs=max_epochs(max_iter),
         random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
@@ -186,7 +186,7 @@ def logistic_path(
         screen=screen,
         method=method,
         tol=tol,
-        max_epochs=rounds(max_iter),
+        max_epochs=max_epochs(max_iter),
         random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
@@ -195,15 +195,15 @@ def logistic_path(
 
 def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epochs: bool) -> Any:
     """What both functions return."""
-    warn_of([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
+    warn_of_unsolved([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
     coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
     gaps = np.array([s.certificate.gap for s in solutions])
     found = strengths, coefs, gaps
     return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
 
 
-def warn_of(unsolved: list[Solution], points: int, stacklevel: int) -> None:
-    """One warning for all points that fell short."""
+def warn_of_unsolved(unsolved: list[Solution], points: int, stacklevel: int) -> None:
+    """One warning for all points that missed ``tol``."""
     if unsolved:
         worst = max(unsolved, key=lambda s: s.certificate.gap / max(s.target, 1e-300))
         warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,14 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
-from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
-from dualgap.estimators._callbacks import seen, with_callbacks
-from dualgap.estimators._fits import Task
+from dualgap.estimators.base import DTYPES, STORAGES, CertifiedModel, sample_weights
+from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.proof.predictions import CertifiedPredictions
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
-    """Fits and predicts numbers."""
+    """The base of regressors."""
 
     _several_targets = False
 
@@ -30,7 +30,7 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         X : array, CSR or CSC matrix of shape (n_samples, n_features)
             float32 and float64 are read in place.
         y : array of shape (n_samples,) or (n_samples, n_targets)
-            Targets; several columns only where the model has them.
+            Targets; several columns only if the model allows them.
         sample_weight : array of shape (n_samples,), optional
             Weights ≥ 0; a weight of 2 is the same as a repeated sample.
 
@@ -47,16 +47,17 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
             y_numeric=True,
             multi_output=self._several_targets,
         )
-        weights = _checks.sample_weights(sample_weight, X.shape[0])
+        weights = sample_weights(sample_weight, X.shape[0])
         y = np.asarray(y, dtype=np.float64)
-        tasks = self._tasks([y] if y.ndim == 1 else list(y.T), weights, X.shape[1])
-        self._complete(X, tasks, seen(X, y, weights), single=len(tasks) == 1)
-        if y.ndim == 2 and self._intercept() and len(tasks) == 1:
-            self.intercept_ = np.atleast_1d(self.intercept_)  # as scikit-learn has it
+        targets = [y] if y.ndim == 1 else list(y.T)
+        subproblems = self._subproblems(targets, weights, X.shape[1])
+        self._complete(X, y, weights, subproblems, single=len(targets) == 1)
+        if y.ndim == 2 and self._intercept() and len(targets) == 1:
+            self.intercept_ = np.atleast_1d(self.intercept_)  # scikit-learn's shape
         return self
 
-    def _tasks(self, columns: list[Any], weights: Any, p: int) -> list[Task]:
-        return [self._task(column, weights, p) for column in columns]
+    def _subproblems(self, targets: list[Any], weights: Any, p: int) -> list[Subproblem]:
+        return [self._subproblem(y, weights, p) for y in targets]
 
     def predict(self, X: Any) -> Any:
         """Predict the targets.

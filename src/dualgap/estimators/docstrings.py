@@ -1,11 +1,11 @@
-"""Parameters and attributes that estimators share, described once."""
+"""Docstrings of estimators: parameters and attributes that several share are described once."""
 
 from __future__ import annotations
 
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
@@ -64,11 +64,6 @@ PARAMETERS = {
         "l2" penalises the intercept as any other coefficient, as liblinear and scikit-learn do.""",
 }
 
-FOLD_JOBS = """int, optional
-    How many folds are fitted at the same time, by threads; None is 1."""
-REFIT_CALLBACK = """callable, optional
-    Called with a ``Snapshot`` at each certificate of the refit, not on folds; a true result stops
-    it. scikit-learn's callbacks see the refit as well."""
 
 ATTRIBUTES = {
     "coef_, intercept_": """arrays
@@ -93,13 +88,18 @@ ATTRIBUTES = {
 }
 
 
-def documented(attributes: dict[str, str] | None = None, **own: str) -> Callable[[Class], Class]:
-    """Complete a docstring by all parameters of the constructor and the attributes.
+def documented(
+    order: str, *, attributes: dict[str, str] | None = None, **own: str
+) -> Callable[[Class], Class]:
+    """Complete the docstring with all parameters of the constructor and all attributes.
 
-    ``attributes`` are the class's own: they come first, and replace shared ones of the same name.
+    ``order`` names parameters in scikit-learn's order, in which ``help`` lists them; the others
+    follow in the order of the dataclass. ``attributes`` are the class's own: they come first, and
+    replace shared ones of the same name. ``own`` are its own words for parameters.
     """
 
     def complete(cls: Class) -> Class:
+        _reorder(cls, order.split())
         names = inspect.signature(cls).parameters
         parameters = {name: own.get(name) or PARAMETERS[name] for name in names}
         first = attributes or {}
@@ -111,6 +111,19 @@ def documented(attributes: dict[str, str] | None = None, **own: str) -> Callable
         return cls
 
     return complete
+
+
+def _reorder(cls: type, first: list[str]) -> None:
+    """Set the order in which the signature of the constructor lists its parameters.
+
+    A dataclass lists inherited fields first. All but the leading ones are keyword-only, so that
+    their order is only one of display.
+    """
+    init: Any = cls.__init__
+    signature = inspect.signature(init)
+    given = signature.parameters
+    names = ["self", *first, *(name for name in given if name not in ("self", *first))]
+    init.__signature__ = signature.replace(parameters=[given[name] for name in names])
 
 
 def _listed(texts: dict[str, str]) -> str:

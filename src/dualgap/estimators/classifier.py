@@ -1,7 +1,8 @@
-"""Classification: labels, class weights, and several classes as one problem or as one for each."""
+"""Classification: labels, class weights, and one problem for all classes or one for each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,18 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap.estimators import _checks
-from dualgap.estimators._base import DTYPES, STORAGES, CertifiedModel
-from dualgap.estimators._callbacks import seen, with_callbacks
-from dualgap.estimators._fits import Task
+from dualgap.estimators.base import DTYPES, STORAGES, CertifiedModel, sample_weights
+from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
 from dualgap.run.loop import Snapshot
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
-    """Fits and predicts labels."""
+    """The base of classifiers."""
+
+    class_weight: Any = None
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -43,21 +45,21 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         """
         X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
         check_classification_targets(y)
-        weights = _checks.sample_weights(sample_weight, X.shape[0])
+        weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, indices = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
         self._joint = self._is_joint(len(self.classes_))
-        tasks = self._tasks(indices, weights, X.shape[1])
-        return self._complete(X, tasks, seen(X, y, weights), single=False)
+        subproblems = self._subproblems(indices, weights, X.shape[1])
+        return self._complete(X, y, weights, subproblems, single=False)
 
-    # --- what a subclass may say otherwise -----------------------------------------------------
+    # --- what a subclass may change ------------------------------------------------------------
 
     def _is_joint(self, classes: int) -> bool:
-        """Whether all classes are one problem, with coefficients for each."""
+        """Whether one problem has coefficients for all classes."""
         return False
 
     def _weights_of(self, k: int | None, indices: Any, weights: Any, by_class: Any) -> Any:
-        """Sample weights in the problem of class k against the rest, or of all (None)."""
+        """Sample weights in the problem of class k against the rest; None for a single problem."""
         if by_class is None:
             return weights
         own = by_class[indices]
@@ -65,18 +67,18 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
 
     # -------------------------------------------------------------------------------------------
 
-    def _tasks(self, indices: Any, weights: Any, p: int) -> list[Task]:
+    def _subproblems(self, indices: Any, weights: Any, p: int) -> list[Subproblem]:
         by_class = class_weights(self.class_weight, self.classes_, indices, weights)
 
-        def task(k: int | None, y: Any) -> Task:
-            return self._task(y, self._weights_of(k, indices, weights, by_class), p)
+        def one(k: int | None, y: Any) -> Subproblem:
+            return self._subproblem(y, self._weights_of(k, indices, weights, by_class), p)
 
         count = len(self.classes_)
         if self._joint:
-            return [task(None, indices)]
+            return [one(None, indices)]
         if count == 2:
-            return [task(None, 2.0 * indices - 1.0)]
-        return [task(k, np.where(indices == k, 1.0, -1.0)) for k in range(count)]
+            return [one(None, 2.0 * indices - 1.0)]
+        return [one(k, np.where(indices == k, 1.0, -1.0)) for k in range(count)]
 
     def decision_function(self, X: Any) -> Any:
         """Decision values x·w + b.
@@ -88,7 +90,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         Returns
         -------
         array of shape (n_samples,), for more than two classes (n_samples, n_classes)
-            Losses of many classes have a column for each of two classes as well.
+            Multiclass losses have a column for each class, also for two.
         """
         scores = safe_sparse_dot(self._read(X), self.coef_.T, dense_output=True) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -109,7 +111,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         return self.classes_[best]
 
     def densify(self) -> Any:
-        """Make ``coef_`` an array again."""
+        """Store ``coef_`` as an array again."""
         check_is_fitted(self)
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
@@ -137,9 +139,9 @@ def refuse_one_class(classes: Any, model: Any) -> None:
 
 
 def class_weights(class_weight: Any, classes: Any, indices: Any, weights: Any) -> Floats | None:
-    """A factor for each class; None when all have 1.
+    """A factor for each class; None if all are 1.
 
-    "balanced" counts sample weights, so that they still equal repetition.
+    "balanced" counts sample weights, so that a weight of 2 is the same as a repeated sample.
     """
     if class_weight is None:
         return None

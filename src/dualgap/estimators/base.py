@@ -1,0 +1,277 @@
+"""What all estimators share: parameters and their checks, learnt attributes, pickling.
+
+An estimator is one ``Problem`` or a list of them (one-vs-rest, several targets), each a
+``Subproblem``. Subclasses name loss, penalty and strength; ``fits.py`` solves.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dualgap.estimators._penalties import constraints_of
+from dualgap.estimators.fits import CallbackSupport, Fit, Reports, Subproblem, solve_all
+from dualgap.linalg.validate import Floats, number, unknown
+from dualgap.penalties import L2, NonNegative
+from dualgap.problem import Problem
+from dualgap.proof.claims import proven_fits
+from dualgap.proof.predictions import coef_lines
+from dualgap.proof.proof_file import write_proof
+from dualgap.run.loop import Snapshot
+
+PROOFS = (
+    "certificate_",
+    "dual_coef_",
+    "dual_gap_",
+    "history_",
+    "solution_",
+    "support_certified_",
+    "_radii",
+    "_trained",
+)
+FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
+STORAGES = ("csr", "csc")
+DTYPES = (np.float64, np.float32)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CertifiedModel(CallbackSupport, BaseEstimator):
+    """The base of all estimators, with the parameters that all of them take."""
+
+    fit_intercept: bool = True
+    tol: float = 1e-4
+    max_iter: int | None = 10_000
+    positive: bool = False
+    random_state: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: Any = 0
+    method: Any = "auto"
+    sampling: Any = None
+    callback: Any = None
+
+    _joint = False  # whether one problem has a column of coefficients for each class
+
+    # --- what a subclass says ------------------------------------------------------------------
+
+    def _loss(self) -> Any:
+        raise NotImplementedError
+
+    def _penalty(self) -> Any:
+        return L2()
+
+    def _lam(self, total: float) -> float:
+        """λ ≥ 0, given the sum of the sample weights."""
+        raise NotImplementedError
+
+    def _intercept(self) -> bool | str:
+        return flag(self.fit_intercept, "fit_intercept")
+
+    def _subproblem(
+        self, y: Any, weights: Floats | None, p: int, lam: float | None = None
+    ) -> Subproblem:
+        lam = self._lam(total_weight(weights, len(y))) if lam is None else lam
+        penalty = self._penalty()
+        if flag(self.positive, "positive"):
+            penalty = NonNegative(penalty)
+        if lam == 0.0:
+            penalty = constraints_of(penalty, p)
+        return Subproblem(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
+
+    # --- fitting -------------------------------------------------------------------------------
+
+    def _complete(
+        self, X: Any, y: Any, weights: Any, subproblems: list[Subproblem], *, single: bool
+    ) -> Any:
+        """Solve all subproblems, set the attributes and report to scikit-learn's callbacks.
+
+        ``single``: attributes have no first dimension for targets or classes.
+        """
+        reports = Reports(self, X, y, weights, len(subproblems))
+        fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
+        self._publish(fits, single=single)
+        self._trained = X, y, subproblems, fits
+        reports.end()
+        return self
+
+    def _problem(self, X: Any, subproblem: Subproblem) -> Problem:
+        y, weights, loss, penalty, lam = subproblem
+        scaling = getattr(self, "intercept_scaling", 1.0)
+        intercept = self._intercept()
+        return Problem(
+            X, y, loss, penalty, lam, weights, intercept=intercept, intercept_scaling=scaling
+        )
+
+    def _starts(self, X: Any, count: int) -> list[Any]:
+        """The warm start of each subproblem: the last fit, as far as its shapes match."""
+        nothing = [None] * count
+        if not flag(self.warm_start, "warm_start"):
+            return nothing
+        coef = getattr(self, "coef_", None)
+        if coef is None:
+            return nothing
+        n, p = X.shape
+        coef = coef_lines(coef)
+        rows = len(self.classes_) if self._joint else count
+        if coef.shape != (rows, p):
+            return nothing
+        wanted = self._intercept() is not False
+        intercept = np.broadcast_to(self.intercept_ if wanted else 0.0, rows).astype(np.float64)
+        dual: Any = np.atleast_2d(getattr(self, "dual_coef_", np.empty((0, 0))))
+        dual = dual if dual.shape == (rows, n) else None
+        if self._joint:
+            return [(coef.T, intercept, None if dual is None else dual.T)]
+        return [(coef[k], intercept[k], None if dual is None else dual[k]) for k in range(rows)]
+
+    # --- attributes ----------------------------------------------------------------------------
+
+    def _publish(self, fits: list[Fit], *, single: bool) -> None:
+        """Set all attributes; ``single``: without a first dimension for targets or classes."""
+        rows = [np.asarray(fit.coef).T for fit in fits]
+        duals = [fit.dual.T for fit in fits]
+        zeros = [fit.zeros.T for fit in fits]
+        intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
+        if single:
+            self.coef_, self.dual_coef_, self.support_certified_ = rows[0], duals[0], zeros[0]
+            self.intercept_ = fits[0].intercept
+        else:
+            self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
+            self.support_certified_ = np.vstack(zeros)
+            self.intercept_ = np.concatenate(intercepts)
+        solutions = [fit.solution for fit in fits]
+        certificates = [fit.certificate for fit in fits]
+        rounds = [len(solution.history) - 1 for solution in solutions]
+        self._radii = [fit.radius for fit in fits]
+        one = len(fits) == 1
+        self.solution_ = solutions[0] if one else solutions
+        self.certificate_ = certificates[0] if one else certificates
+        self.history_ = solutions[0].history if one else [s.history for s in solutions]
+        gaps = [certificate.gap for certificate in certificates]
+        self.dual_gap_ = gaps[0] if one else np.array(gaps)
+        self.n_iter_ = rounds[0] if one else np.array(rounds)
+
+    def _forget_proofs(self) -> None:
+        """Delete what an earlier fit has proven; the new model has no proof."""
+        for name in PROOFS:
+            self.__dict__.pop(name, None)
+
+    def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
+        """The attributes that a callback needs to predict with an unfinished model."""
+        return {"coef_": snapshot.coef.T, "intercept_": snapshot.intercept}
+
+    def _read(self, X: Any) -> Any:
+        """Data to predict for, checked."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+
+    def save_proof(self, path: Any) -> Any:
+        """Write a proof file that ``dgcheck DATA PROOF`` checks without this library.
+
+        Parameters
+        ----------
+        path : str or path
+            For example "model.dgp".
+
+        Returns
+        -------
+        Path
+            Where it was written. The file has a problem for each of the model's.
+        """
+        check_is_fitted(self)
+        if "_trained" not in self.__dict__:
+            raise ValueError(
+                "save_proof needs the training data, which copies and pickles of a model do not "
+                "keep: call it on the model that was fitted"
+            )
+        X, y, subproblems, fits = self._trained
+        problems = (self._problem(X, subproblem) for subproblem in subproblems)
+        return write_proof(path, X, y, proven_fits(y, list(zip(problems, fits))))
+
+    # --- scikit-learn's and Python's protocols -------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**super().__getstate__(), "_dualgap_format": FORMAT}
+        state.pop("_trained", None)  # the training data
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        found = state.pop("_dualgap_format", FORMAT)
+        if found > FORMAT:
+            raise ValueError(
+                f"this {type(self).__name__} was saved by a newer dualgap (format {found}; this "
+                f"version reads formats up to {FORMAT}): upgrade dualgap, or fit again"
+            )
+        super().__setstate__(state)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Strength:
+    """A mixin for objectives that average the losses: λ = alpha."""
+
+    alpha: Any = 1.0
+
+    def _lam(self, total: float) -> float:
+        return number(self.alpha, "alpha", 0.0)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class InverseStrength:
+    """A mixin for objectives that sum the losses C times: λ = 1/(C Σ s); C = inf is no penalty."""
+
+    C: float = 1.0
+
+    def _lam(self, total: float) -> float:
+        return 1.0 / (number(self.C, "C", 0.0, open_low=True) * total)
+
+
+# --- checks of parameters -------------------------------------------------------------------------
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False; truthy values of other types are refused."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def choice(value: Any, name: str, known: Collection[str]) -> str:
+    """One of the known words."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(unknown(name, str(value), known))
+    return value
+
+
+def sample_weights(given: Any, n: int) -> Floats | None:
+    """Weights as a vector; a single number is repeated."""
+    if given is None:
+        return None
+    if isinstance(given, numbers.Number):
+        return np.full(n, number(given, "sample_weight", 0.0, open_low=True))
+    weights = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must have one dimension, not shape {weights.shape}")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {n} samples")
+    if (weights < 0.0).any():
+        raise ValueError("sample_weight has negative entries")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample")
+    return np.asarray(weights)
+
+
+def total_weight(weights: Floats | None, n: int) -> float:
+    """Σ s, where each of n samples weighs 1 without weights."""
+    return float(n) if weights is None else float(np.sum(weights))

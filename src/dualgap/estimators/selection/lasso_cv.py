@@ -1,0 +1,182 @@
+"""Lasso and elastic net with the strength chosen by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import validate_data
+
+from dualgap.estimators._penalties import by_ratio
+from dualgap.estimators.base import DTYPES, STORAGES, flag
+from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.lasso import ElasticNet, Lasso
+from dualgap.estimators.selection.folds import (
+    FOLD_JOBS,
+    REFIT_CALLBACK,
+    Choice,
+    CrossValidated,
+    follow,
+)
+from dualgap.estimators.selection.paths import alphas_of
+from dualgap.linalg.validate import Floats, number
+from dualgap.penalties import NonNegative
+from dualgap.problem import Problem
+from dualgap.run.solution import Solution
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class _LeastSquaresCV(CrossValidated):
+    """The choice of alpha, and of ``l1_ratio`` where there is one, by mean squared errors."""
+
+    eps: float = 1e-3
+    n_alphas: int | None = None
+    alphas: Any = None
+    precompute: Any = "auto"
+    alpha: Any = field(init=False)
+
+    _several_targets = False
+
+    def _ratios(self) -> Floats:
+        return np.ones(1)
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES, y_numeric=True)
+
+    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+        ratios = self._ratios()
+        alphas = self._grids(X, y, weights, ratios)
+        folds = self._split(X, y, routed, fitted=weights, scored=weights)
+        jobs = [
+            (X, y, weights, train, test, ratio, values)
+            for ratio, values in zip(ratios, alphas)
+            for train, test in folds
+        ]
+        results, unsolved = self._on_folds(self._errors, jobs)
+        errors = np.reshape(results, (len(ratios), len(folds), -1))
+        mean = errors.mean(axis=1)
+        best, at = np.unravel_index(np.argmin(mean), mean.shape)
+        refit = {"alpha": float(alphas[best, at])}
+        if "l1_ratio" in self.get_params(deep=False):
+            refit["l1_ratio"] = float(ratios[best])
+        attributes = {
+            **{f"{name}_": value for name, value in refit.items()},
+            "alphas_": alphas if len(ratios) > 1 and self._wants_grid() else alphas[0],
+            "mse_path_": np.squeeze(np.moveaxis(errors, 2, 1)),
+        }
+        return Choice(refit, attributes, unsolved, errors.size)
+
+    def _wants_grid(self) -> bool:
+        return self.alphas is None or np.ndim(self.alphas) == 0
+
+    def _grids(self, X: Any, y: Any, weights: Floats | None, ratios: Floats) -> Floats:
+        """For each ratio a row of decreasing alphas."""
+        if (ratios == 0.0).any() and self._wants_grid():
+            raise ValueError(
+                "with l1_ratio=0 no alpha makes every coefficient zero: give the alphas yourself"
+            )
+        count = 100 if self.n_alphas is None else self.n_alphas
+        problem = self._least_squares(X, y, weights, 1.0)
+        alphas = alphas_of(problem, self.alphas, count, self.eps)
+        return alphas / ratios[:, None] if self._wants_grid() else np.tile(alphas, (len(ratios), 1))
+
+    def _least_squares(self, X: Any, y: Any, weights: Floats | None, ratio: float) -> Problem:
+        penalty = by_ratio(number(ratio, "l1_ratio", 0.0, 1.0))
+        if flag(self.positive, "positive"):
+            penalty = NonNegative(penalty)
+        return Problem(X, y, "squared", penalty, 1.0, weights, self._intercept())
+
+    def _errors(
+        self,
+        X: Any,
+        y: Any,
+        weights: Any,
+        train: Any,
+        test: Any,
+        ratio: float,
+        alphas: Floats,
+        options: dict[str, Any],
+    ) -> tuple[list[float], list[Solution]]:
+        """The mean squared error of a fold at each alpha, and the solutions that missed ``tol``."""
+        fitted, scored = (None, None) if weights is None else (weights[train], weights[test])
+        problem = self._least_squares(X[train], y[train], fitted, ratio)
+        X, y = X[test], y[test]
+        errors = []
+
+        def score(_: int, solution: Solution) -> None:
+            residuals = X @ solution.coef + solution.intercept - y
+            errors.append(float(np.average(residuals**2, weights=scored)))
+
+        unsolved = follow(problem, alphas, options, score)
+        return errors, unsolved
+
+
+_GRID = {
+    "eps": """float, default 1e-3
+    The smallest alpha of a grid, as a share of the largest, at which all coefficients vanish.""",
+    "n_alphas": """int, optional
+    The name that older versions of scikit-learn have for a number of ``alphas``.""",
+    "alphas": """int or array, optional
+    The alphas to choose from, or how many of a grid; 100 by default.""",
+    "precompute": f"""bool, "auto" or array, default "auto"
+    {COMPATIBLE}""",
+    "n_jobs": FOLD_JOBS,
+    "callback": REFIT_CALLBACK,
+}
+
+
+@documented(
+    "eps n_alphas alphas fit_intercept precompute max_iter tol copy_X cv verbose n_jobs positive "
+    "random_state selection",
+    attributes={
+        "alpha_": """float
+    The chosen alpha. All attributes after ``mse_path_`` are those of the refit.""",
+        "alphas_": """array of shape (n_alphas,)
+    The candidates, decreasing.""",
+        "mse_path_": """array of shape (n_alphas, n_folds)
+    Mean squared errors on the folds.""",
+    },
+    **_GRID,
+)
+@dataclass(eq=False, repr=False, kw_only=True)
+class LassoCV(_LeastSquaresCV, Lasso):
+    """The Lasso, with alpha chosen by cross-validation along a path, and a certified refit.
+
+    Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·‖w‖₁ with c_i = s_i/Σs, that is ``Problem`` with
+    λ = alpha, where s are sample weights.
+    """
+
+    verbose: Any = False
+
+    _refitted = Lasso
+
+
+@documented(
+    "l1_ratio eps n_alphas alphas fit_intercept precompute max_iter tol cv copy_X verbose n_jobs "
+    "positive random_state selection",
+    attributes={
+        "alpha_, l1_ratio_": """float
+    The chosen values. All attributes after ``mse_path_`` are those of the refit.""",
+        "alphas_": """array of shape (n_alphas,) or (n_l1_ratios, n_alphas)
+    The candidates for alpha, decreasing.""",
+        "mse_path_": """array of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
+    Mean squared errors on the folds.""",
+    },
+    l1_ratio="""float or array, default 0.5
+    The share of L1, or several to choose from. With 0, ``alphas`` must be given.""",
+    **_GRID,
+)
+@dataclass(eq=False, repr=False, kw_only=True)
+class ElasticNetCV(_LeastSquaresCV, ElasticNet):
+    """The elastic net, with alpha and ``l1_ratio`` chosen by cross-validation along paths.
+
+    Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²) with
+    c_i = s_i/Σs, that is ``Problem`` with λ = alpha, where s are sample weights.
+    """
+
+    _refitted = ElasticNet
+
+    def _ratios(self) -> Floats:
+        return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
