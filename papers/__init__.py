@@ -1,8 +1,10 @@
-"""The papers behind the methods, redone: ``dualgap reproduce``.
+"""The experiments and claims of the papers behind the methods: ``python -m papers``.
 
-Each module holds the experiments and the claims of one paper. What they share: ``task`` (what is
-run), ``ledger`` (results on disk), ``curves`` (several seeds together), ``figure`` (pictures),
-``reproduce`` (doing it all).
+This package is part of the repository, not of the installed library; ``dualgap reproduce`` finds it
+in a checkout. ``csiba2015``, ``zhang2015``, ``perekrestenko2017`` and ``qu2014`` hold a paper each.
+They share ``runs`` (what is run), ``made`` (constructed data), ``ledger`` (results on disk),
+``curves`` (averages over seeds), ``figure``, ``speedups`` and ``costs`` (figures and tables),
+``paper`` (claims and verdicts), ``reproduce`` (does the runs) and ``command`` (the command line).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from dualgap.plots.style import COLOURS, MARKERS
 from papers.figure import Exhibit, canvas, legend, save
 from papers.ledger import Ledger, Record
-from papers.task import Contender, Limits, Run, Task
+from papers.runs import Contender, Limits, ProblemSpec, Run
 
 FEATURES, ENTRIES = 1_000, 20
 
@@ -36,7 +36,7 @@ class Costs(Exhibit):
         per_step = contender.sampling.refresh == "step"
         limits = Limits(0.0, 1, 1.5) if per_step else Limits(0.0, 6)
         return [
-            Run(Task(f"made:short-rows:{n}:{FEATURES}:{ENTRIES}", self.loss, "1/n"),
+            Run(ProblemSpec(f"made:short-rows:{n}:{FEATURES}:{ENTRIES}", self.loss, "1/n"),
                 contender, 0, limits, timed=True)
             for n in (self.step_sizes if per_step else self.sizes)
         ]  # fmt: skip

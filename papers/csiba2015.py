@@ -19,7 +19,7 @@ from papers.curves import needed, within_reach
 from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger, Record
 from papers.paper import Claim, Paper, Verdict
-from papers.task import Contender, Limits, Task
+from papers.runs import Contender, Limits, ProblemSpec
 
 SDCA = Contender.named("SDCA", "sdca", 0)
 IPROX = Contender.named("IProx-SDCA", "iprox-sdca", 1)
@@ -60,8 +60,8 @@ BY_M = {("squared", "w8a"): 25, ("squared", "dorothea"): 26, ("squared", "mushro
         ("smoothed-hinge", "mushrooms"): 32, ("smoothed-hinge", "ijcnn1"): 33}  # fmt: skip
 
 
-def _task(data: str, loss: str, quick: bool) -> Task:
-    return Task(data, loss, "1/n", rows=QUICK_ROWS.get(data) if quick else None)
+def _problem(data: str, loss: str, quick: bool) -> ProblemSpec:
+    return ProblemSpec(data, loss, "1/n", rows=QUICK_ROWS.get(data) if quick else None)
 
 
 def _limits(data: str, quick: bool) -> Limits:
@@ -74,7 +74,7 @@ def _limits(data: str, quick: bool) -> Limits:
 def practical(data: str, loss: str, quick: bool) -> Race:
     """SDCA, IProx-SDCA and AdaSDCA+ (figures 5 to 24)."""
     count = 2 if quick or data == "cov1" else 3
-    return Race(_task(data, loss, quick), PRACTICAL, _limits(data, quick), count, timed=True)
+    return Race(_problem(data, loss, quick), PRACTICAL, _limits(data, quick), count, timed=True)
 
 
 @cache
@@ -85,7 +85,7 @@ def exact(data: str, quick: bool) -> Race:
     count = 2 if quick or data in ("w8a", "ijcnn1") else 3
     special = {ADA.label: (Limits(limits.gap, limits.epochs, seconds), count)}
     return Race(
-        _task(data, "squared", quick),
+        _problem(data, "squared", quick),
         (SDCA, IPROX, PLUS_1, ADA),
         limits,
         2 if quick else 3,
@@ -97,7 +97,7 @@ def exact(data: str, quick: bool) -> Race:
 def constants(data: str, loss: str, quick: bool) -> Race:
     """AdaSDCA+ with different m (figures 25 to 33)."""
     count = 1 if quick or data == "cov1" else 3
-    return Race(_task(data, loss, quick), WITH_M, _limits(data, quick), count)
+    return Race(_problem(data, loss, quick), WITH_M, _limits(data, quick), count)
 
 
 def _costs(quick: bool) -> Costs:

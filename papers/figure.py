@@ -15,7 +15,7 @@ import numpy as np
 from dualgap.plots.style import COLOURS, MARKERS
 from papers.curves import Optimum, average, optimum
 from papers.ledger import Ledger, Record
-from papers.task import Contender, Limits, Run, Task, seeds
+from papers.runs import Contender, Limits, ProblemSpec, Run, seeds
 
 X_AXES = {
     "epoch": "epochs",
@@ -56,9 +56,9 @@ class Exhibit(ABC):
 
 @dataclass(frozen=True)
 class Race:
-    """Contenders on a task, each with several seeds."""
+    """Contenders on a problem, each with several seeds."""
 
-    task: Task
+    problem: ProblemSpec
     contenders: tuple[Contender, ...]
     limits: Limits
     count: int = 3
@@ -71,7 +71,7 @@ class Race:
     def of(self, contender: Contender) -> tuple[Run, ...]:
         """The runs of a contender, one for each seed."""
         limits, count = self.special.get(contender.label, (self.limits, self.count))
-        return seeds(Run(self.task, contender, 0, limits, self.timed), count)
+        return seeds(Run(self.problem, contender, 0, limits, self.timed), count)
 
     def runs(self) -> Iterator[Run]:
         for contender in self.contenders:

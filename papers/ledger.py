@@ -16,7 +16,7 @@ import numpy as np
 from dualgap.linalg.validate import Floats
 from dualgap.run.solution import History, Solution
 from dualgap.run.solve import solve
-from papers.task import Instance, Run, file_of, instance
+from papers.runs import Instance, Run, file_of, instance
 
 # Rows of a history that are kept: a curve needs no more.
 _ROWS = 500
@@ -52,7 +52,8 @@ class Ledger:
 
     def path(self, run: Run) -> Path:
         kinds = [type(part).__name__ for part in (run.contender.step, run.contender.sampling)]
-        words = [run.task.data, run.task.loss, str(run.task.lam), *kinds, f"seed {run.seed}"]
+        spec = run.problem
+        words = [spec.data, spec.loss, str(spec.lam), *kinds, f"seed {run.seed}"]
         name = re.sub(r"[^A-Za-z0-9+.]+", "-", " ".join(words)).strip("-").lower()
         code = hashlib.sha256(json.dumps(run.spec, sort_keys=True).encode()).hexdigest()[:10]
         return self.folder / f"{name}-{code}.json"
@@ -63,7 +64,7 @@ class Ledger:
             kept = json.loads(self.path(run).read_text(encoding="utf-8"))
             if kept["spec"] != run.spec or (run.timed and not kept["timed"]):
                 return None
-            if kept["file"] != (file_of(run.task) or kept["file"]):
+            if kept["file"] != (file_of(run.problem) or kept["file"]):
                 return None  # other data, or real data where there was a stand-in
             kept["columns"] = {name: np.array(kept["columns"][name]) for name in History.columns}
             return Record(**kept)
@@ -73,7 +74,7 @@ class Ledger:
     def __getitem__(self, run: Run) -> Record:
         record = self.find(run)
         if record is None:
-            raise KeyError(f"no result of {run.contender.label} on {run.task.data}")
+            raise KeyError(f"no result of {run.contender.label} on {run.problem.data}")
         return record
 
     def all(self, runs: Iterable[Run]) -> list[Record]:
@@ -94,7 +95,7 @@ class Ledger:
             path = self.path(run)
             if (path not in missing or run.timed) and self.find(run) is None:
                 missing[path] = run
-        return sorted(missing.values(), key=lambda run: (run.task.data, str(run.task)))
+        return sorted(missing.values(), key=lambda run: (run.problem.data, str(run.problem)))
 
     def keep(self, run: Run, found: Instance, solution: Solution) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +103,7 @@ class Ledger:
         kept = {
             "spec": run.spec,
             "timed": run.timed,
-            "file": file_of(run.task),
+            "file": file_of(run.problem),
             "name": found.name,
             "synthetic": found.synthetic,
             "source": found.source,
@@ -127,7 +128,7 @@ def _thinned(history: History) -> dict[str, list[float]]:
 
 def perform(run: Run, folder: Path) -> None:
     """Do a run and keep its result."""
-    found = instance(run.task)
+    found = instance(run.problem)
     problem = found.problem
     settings: dict[str, Any] = {
         "sampling": run.contender.sampling,

@@ -8,7 +8,7 @@ from math import isfinite
 
 from papers.figure import Exhibit
 from papers.ledger import Ledger
-from papers.task import Run
+from papers.runs import Run
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from papers.curves import needed, within_reach
 from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger
 from papers.paper import Claim, Paper, Verdict
-from papers.task import Contender, Limits, Run, Task
+from papers.runs import Contender, Limits, ProblemSpec, Run
 
 UNIFORM = Contender.named("uniform", "cd-uniform", 0)
 IMPORTANCE = Contender.named("importance", "cd-importance", 1, dashed=True)
@@ -29,19 +29,19 @@ EACH_STEP = (SUPPORT, ADAPTIVE, ADA_UNIFORM, ADA_GAP)
 
 TASKS = {
     # Footnote 2: 10,000 points and 1,000 features at random, empty rows and columns removed.
-    "rcv1*": Task("rcv1", "squared", 7e-4, "l1", rows=10_000, cut=1_000),
-    "mushrooms": Task("mushrooms", "squared", 0.05, "l1"),
-    "ionosphere": Task("ionosphere", "hinge", 0.1),
+    "rcv1*": ProblemSpec("rcv1", "squared", 7e-4, "l1", rows=10_000, cut=1_000),
+    "mushrooms": ProblemSpec("mushrooms", "squared", 0.05, "l1"),
+    "ionosphere": ProblemSpec("ionosphere", "hinge", 0.1),
 }
-WHOLE = Task("rcv1", "squared", 7e-4, "l1")
+WHOLE = ProblemSpec("rcv1", "squared", 7e-4, "l1")
 SEEDS, QUICK_SEEDS = 5, 2
 GAP, QUICK_GAP = 1e-9, 1e-7
 EPOCHS, QUICK_EPOCHS = 200, 60
 
 
-def _best(task: Task, gap: float) -> Run:
+def _best(problem: ProblemSpec, gap: float) -> Run:
     """A run that only tells where the optimum is."""
-    return Run(task, Contender.named("optimum", "cd-gap-decay", 7), 0, Limits(gap, 20_000, 60.0))
+    return Run(problem, Contender.named("optimum", "cd-gap-decay", 7), 0, Limits(gap, 20_000, 60.0))
 
 
 @cache
@@ -92,7 +92,7 @@ def exhibits(quick: bool) -> list[Exhibit]:
     adaptive = tuple(c.label for c in (IMPORTANCE, *EACH_STEP))
 
     def panels(chosen: Race, x: str, only: Sequence[tuple[str, ...]]) -> tuple[Panel, ...]:
-        objective = "dual" if chosen.task.loss == "hinge" else "primal"
+        objective = "dual" if chosen.problem.loss == "hinge" else "primal"
         # A look at all coordinates is worth hundreds of updates.
         log_x = x == "vector_operations"
         return tuple(

@@ -1,28 +1,24 @@
 """Qu, Richtárik, Zhang 2014: Randomized Dual Coordinate Ascent with Arbitrary Sampling (Quartz).
 
-Figures 1 and 2: the speed-up that theory promises to τ-nice and (c, τ)-distributed sampling.
+Figures 1 and 2: the speed-up that theory promises for τ-nice and (c, τ)-distributed sampling.
 3: Quartz against SDCA, uniform and importance sampling, squared hinge, with the primal step θ, 10θ
 and 100θ. 4 and 5: measured speed-ups, smoothed hinge, to a gap of 1e-11.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from dualgap.plots.style import COLOURS
-from dualgap.samplings import Distributed, Product, TauNice, theory
+from dualgap.samplings import Distributed, Product, TauNice
 from dualgap.steps import Quartz
 from papers.curves import needed, within_reach
-from papers.figure import Exhibit, Panel, Race, RaceFigure, canvas, legend, save
+from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger
 from papers.paper import Claim, Paper, Verdict
-from papers.speedups import ContourFigure, Speedup, SpeedupFigure, contours
-from papers.task import Contender, Limits, Run, Task
+from papers.runs import Contender, Limits, ProblemSpec
+from papers.speedups import ContourFigure, Speedup, SpeedupFigure, TheoryFigure
 
 PROX = Contender.named("Prox-SDCA", "prox-sdca", 0)
 IPROX = Contender.named("IProx-SDCA", "iprox-sdca", 1)
@@ -61,22 +57,23 @@ GROUPS = "made:groups:64:100:50:10"
 @cache
 def serial(data: str, quick: bool) -> Race:
     """Quartz and SDCA on single samples (figure 3)."""
-    task = Task(data, "squared-hinge", SERIAL[data], rows=QUICK_ROWS.get(data) if quick else None)
-    if quick and data == "cov1":
-        task = Task(data, "squared-hinge", 1e-5, rows=QUICK_ROWS[data])  # λn as with all rows
+    rows = QUICK_ROWS.get(data) if quick else None
+    lam = 1e-5 if quick and data == "cov1" else SERIAL[data]  # λn is about that of all rows
+    problem = ProblemSpec(data, "squared-hinge", lam, rows=rows)
     limits = Limits(1e-8, 200) if quick else Limits(1e-10, SERIAL_EPOCHS[data])
     count = 1 if quick else (2 if data == "cov1" else 3)
-    return Race(task, (PROX, IPROX, *QUARTZ.values()), limits, count)
+    return Race(problem, (PROX, IPROX, *QUARTZ.values()), limits, count)
 
 
 @cache
 def batches(data: str, quick: bool) -> tuple[Speedup, ...]:
     """τ-nice sets (figure 4)."""
     found = []
+    rows = QUICK_ROWS.get(data) if quick else None
     for lam, largest in BATCHES[data][: 2 if quick else None]:
         sets = tuple(TauNice(tau) for tau in (QUICK_TAUS if quick else TAUS) if tau <= largest)
-        task = Task(data, "smoothed-hinge", lam, rows=QUICK_ROWS.get(data) if quick else None)
-        found.append(Speedup(task, sets, _limits(quick), Quartz(), 1 if quick else 2))
+        problem = ProblemSpec(data, "smoothed-hinge", lam, rows=rows)
+        found.append(Speedup(problem, sets, _limits(quick), Quartz(), 1 if quick else 2))
     return tuple(found)
 
 
@@ -85,77 +82,25 @@ def _limits(quick: bool) -> Limits:
 
 
 @cache
-def parts(quick: bool) -> Speedup:
-    """Sets of τ samples of each of c parts (figure 5)."""
+def partitions(quick: bool) -> Speedup:
+    """Sets of τ samples from each of c partitions (figure 5)."""
     sides = QUICK_SIDES if quick else SIDES
     sets = tuple(Distributed(c, tau) for c in sides for tau in sides)
-    task = Task("webspam", "smoothed-hinge", "1/sqrt(n)", rows=10_000 if quick else None)
-    return Speedup(task, sets, _limits(quick), Quartz(), 1 if quick else 3)
+    problem = ProblemSpec("webspam", "smoothed-hinge", "1/sqrt(n)", rows=10_000 if quick else None)
+    return Speedup(problem, sets, _limits(quick), Quartz(), 1 if quick else 3)
 
 
 @cache
 def products(quick: bool) -> Speedup:
     """One sample of each of τ groups that share no feature."""
-    task = Task(GROUPS, "smoothed-hinge", "1/n")
+    problem = ProblemSpec(GROUPS, "smoothed-hinge", "1/n")
     return Speedup(
-        task,
+        problem,
         tuple(Product(tau) for tau in (4, 16, 64)),
         _limits(quick),
         Quartz(),
         1 if quick else 3,
     )
-
-
-@dataclass(frozen=True)
-class Theory(Exhibit):
-    """Speed-ups by formula, for n = 10⁶ and γ = 1."""
-
-    number: str
-    title: str
-    n: int = 1_000_000
-    omegas: tuple[int, ...] = (100, 10_000, 1_000_000)
-
-    def runs(self) -> Iterator[Run]:
-        return iter(())
-
-    def show(self, ledger: Ledger, folder: Path) -> list[Path]:
-        figure, (axes,) = canvas(1, 3)
-        if self.number == "1":
-            self._curves(axes)
-            handles, names = axes[0].get_legend_handles_labels()
-            legend(figure, dict(zip(names, handles)))
-        else:
-            self._contours(axes)
-        figure.suptitle(self.title, fontsize=11)
-        return [save(figure, folder / f"{self.file_stem}.png")]
-
-    def _curves(self, axes: np.ndarray) -> None:
-        taus = np.unique(np.geomspace(1, 10_000, 60).astype(int))
-        for ax, lam in zip(axes, (1e-3, 1e-4, 1e-6)):
-            for k, omega in enumerate(self.omegas):
-                values = [theory.tau_nice_speedup(self.n, int(t), omega, lam) for t in taus]
-                ax.plot(taus, values, color=COLOURS[k], label=f"ω = {omega:,}", linewidth=2)
-            ax.plot(taus, taus, color="0.6", linestyle=":", label="linear")
-            ax.set_xscale("log")
-            ax.set_yscale("log")
-            ax.set_title(f"λ = {lam:g}", fontsize=9)
-            ax.set_xlabel("τ")
-            ax.set_ylabel("speed-up")
-            ax.grid(True, which="major", alpha=0.3)
-
-    def _contours(self, axes: np.ndarray) -> None:
-        sides = 2 ** np.arange(0, 10)
-        for ax, omega in zip(axes, self.omegas):
-            values = [
-                [theory.distributed_speedup(self.n, int(c), int(t), omega, 1e-3) for t in sides]
-                for c in sides
-            ]
-            contours(ax, (sides, sides, np.array(values)))
-            # cτ = √n: up to here the speed-up is linear whatever the data.
-            ends = np.array([0.0, 9.0])
-            ax.plot(ends, np.log2(self.n) / 2.0 - ends, color="black", linestyle="--", linewidth=1)
-            ax.set_ylim(ends)
-            ax.set_title(f"ω = {omega:,}, λ = 0.001; dashed: cτ = √n", fontsize=9)
 
 
 def exhibits(quick: bool) -> list[Exhibit]:
@@ -176,8 +121,8 @@ def exhibits(quick: bool) -> list[Exhibit]:
     )
     about = "Qu 2014, figure"
     return [
-        Theory("1", f"{about} 1: theoretical speed-up of τ-nice sampling"),
-        Theory("2", f"{about} 2: theoretical speed-up of (c, τ)-distributed sampling"),
+        TheoryFigure("1", f"{about} 1: theoretical speed-up of τ-nice sampling"),
+        TheoryFigure("2", f"{about} 2: theoretical speed-up of (c, τ)-distributed sampling"),
         RaceFigure("3", f"{about} 3: Quartz and SDCA; primal step θ, 10θ, 100θ", rows),
         SpeedupFigure(
             "4",
@@ -187,7 +132,7 @@ def exhibits(quick: bool) -> list[Exhibit]:
         ContourFigure(
             "5",
             f"{about} 5: (c, τ)-distributed sampling, to a gap of {_limits(quick).gap:g}",
-            parts(quick),
+            partitions(quick),
         ),
     ]
 
@@ -240,8 +185,8 @@ def _judge_speedup(id: str, speedups: tuple[Speedup, ...], ledger: Ledger) -> li
     return verdicts
 
 
-def _judge_parts(ledger: Ledger, quick: bool) -> list[Verdict]:
-    speedup = parts(quick)
+def _judge_partitions(ledger: Ledger, quick: bool) -> list[Verdict]:
+    speedup = partitions(quick)
     measured = speedup.measured(ledger)
     sizes = np.array([s.c * s.tau for s in speedup.samplings])
     name = ledger[next(speedup.runs())].name
@@ -292,8 +237,8 @@ def claims(quick: bool) -> list[Claim]:
         Claim(
             "Q3",
             "the (c, τ) speed-up is nearly constant along cτ",
-            tuple(parts(quick).runs()),
-            lambda ledger: _judge_parts(ledger, quick),
+            tuple(partitions(quick).runs()),
+            lambda ledger: _judge_partitions(ledger, quick),
         ),
         Claim(
             "Q4",

@@ -19,7 +19,7 @@ from papers import made
 from papers.figure import X_AXES, Exhibit, RaceFigure
 from papers.ledger import Ledger, perform
 from papers.paper import Claim, Paper, Verdict, table
-from papers.task import Run
+from papers.runs import Run
 
 
 def reproduce(
@@ -138,7 +138,7 @@ def complete(
 
 def fetch(runs: Sequence[Run], console: Console) -> None:
     """Download what is missing, once, before several processes want it."""
-    for name in sorted({run.task.data for run in runs if not made.is_made(run.task.data)}):
+    for name in sorted({run.problem.data for run in runs if not made.is_made(run.problem.data)}):
         if datasets.locate(name):
             continue
         try:

@@ -1,4 +1,4 @@
-"""How many iterations sets of samples save: measured, beside what theory promises."""
+"""How many iterations sets of samples save: what theory promises, and what was measured."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dualgap.samplings import Distributed, Uniform, theory
 from papers.curves import needed
 from papers.figure import Exhibit, canvas, describe, legend, save
 from papers.ledger import Ledger
-from papers.task import Contender, Limits, Run, Task, instance, seeds
+from papers.runs import Contender, Limits, ProblemSpec, Run, instance, seeds
 
 
 @dataclass(frozen=True)
 class Speedup:
     """Iterations to a gap with single samples, divided by those with sets."""
 
-    task: Task
+    problem: ProblemSpec
     samplings: tuple[Any, ...]
     limits: Limits
     step: Any
@@ -30,7 +30,7 @@ class Speedup:
 
     def of(self, sampling: Any) -> tuple[Run, ...]:
         contender = Contender(repr(sampling), self.step, sampling)
-        return seeds(Run(self.task, contender, 0, self.limits), self.count)
+        return seeds(Run(self.problem, contender, 0, self.limits), self.count)
 
     def runs(self) -> Iterator[Run]:
         for sampling in (Uniform(), *self.samplings):
@@ -46,7 +46,7 @@ class Speedup:
         return np.where(values > 0.0, values, np.nan)
 
     def promised(self, samplings: Sequence[Any] = ()) -> Floats:
-        problem = instance(self.task).problem
+        problem = instance(self.problem).problem
         return np.array([theory.speedup(problem, s) for s in samplings or self.samplings])
 
 
@@ -129,6 +129,58 @@ class ContourFigure(Exhibit):
         return [save(figure, folder / f"{self.file_stem}.png")]
 
 
+@dataclass(frozen=True)
+class TheoryFigure(Exhibit):
+    """Speed-ups by formula, for n = 10⁶ and γ = 1."""
+
+    number: str
+    title: str
+    n: int = 1_000_000
+    omegas: tuple[int, ...] = (100, 10_000, 1_000_000)
+
+    def runs(self) -> Iterator[Run]:
+        return iter(())
+
+    def show(self, ledger: Ledger, folder: Path) -> list[Path]:
+        figure, (axes,) = canvas(1, 3)
+        if self.number == "1":
+            self._curves(axes)
+            handles, names = axes[0].get_legend_handles_labels()
+            legend(figure, dict(zip(names, handles)))
+        else:
+            self._contours(axes)
+        figure.suptitle(self.title, fontsize=11)
+        return [save(figure, folder / f"{self.file_stem}.png")]
+
+    def _curves(self, axes: np.ndarray) -> None:
+        taus = np.unique(np.geomspace(1, 10_000, 60).astype(int))
+        for ax, lam in zip(axes, (1e-3, 1e-4, 1e-6)):
+            for k, omega in enumerate(self.omegas):
+                values = [theory.tau_nice_speedup(self.n, int(t), omega, lam) for t in taus]
+                ax.plot(taus, values, color=COLOURS[k], label=f"ω = {omega:,}", linewidth=2)
+            ax.plot(taus, taus, color="0.6", linestyle=":", label="linear")
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+            ax.set_title(f"λ = {lam:g}", fontsize=9)
+            ax.set_xlabel("τ")
+            ax.set_ylabel("speed-up")
+            ax.grid(True, which="major", alpha=0.3)
+
+    def _contours(self, axes: np.ndarray) -> None:
+        sides = 2 ** np.arange(0, 10)
+        for ax, omega in zip(axes, self.omegas):
+            values = [
+                [theory.distributed_speedup(self.n, int(c), int(t), omega, 1e-3) for t in sides]
+                for c in sides
+            ]
+            contours(ax, (sides, sides, np.array(values)))
+            # cτ = √n: up to here the speed-up is linear whatever the data.
+            ends = np.array([0.0, 9.0])
+            ax.plot(ends, np.log2(self.n) / 2.0 - ends, color="black", linestyle="--", linewidth=1)
+            ax.set_ylim(ends)
+            ax.set_title(f"ω = {omega:,}, λ = 0.001; dashed: cτ = √n", fontsize=9)
+
+
 def _table(samplings: Sequence[Distributed], values: Floats) -> tuple[Any, Any, Floats]:
     """c, τ, and values[c, τ] (NaN where there is none)."""
     parts = sorted({s.c for s in samplings})
@@ -149,5 +201,5 @@ def contours(ax: Any, table: tuple[Any, Any, Floats]) -> None:
     ax.clabel(lines, fmt=lambda level: f"{2.0**level:g}", fontsize=8, colors="black")
     for axis, places in ((ax.xaxis, x), (ax.yaxis, y)):
         axis.set_ticks(places, [f"{2.0**place:g}" for place in places], fontsize=8)
-    ax.set_xlabel("τ (samples of a part)")
-    ax.set_ylabel("c (parts)")
+    ax.set_xlabel("τ (samples of a partition)")
+    ax.set_ylabel("c (partitions)")

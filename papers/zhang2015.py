@@ -18,7 +18,7 @@ from papers.curves import needed, values
 from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger, Record
 from papers.paper import Claim, Paper, Verdict
-from papers.task import Contender, Limits, Run, Task
+from papers.runs import Contender, Limits, ProblemSpec, Run
 
 SPDC = Contender.named("SPDC", "spdc", 0)
 AFG = Contender.named("AFG", "afg", 1)
@@ -43,35 +43,35 @@ FEATURES = (1_000, 10_000, 100_000, 1_000_000)
 @cache
 def race(data: str, lam: float, quick: bool) -> Race:
     """All methods on one set with one λ (figures 1 and 2)."""
-    task = Task(data, "smoothed-hinge", lam)
+    problem = ProblemSpec(data, "smoothed-hinge", lam)
     if quick:
-        task = replace(task, rows=QUICK_ROWS[data], cut=QUICK_COLUMNS)
+        problem = replace(problem, rows=QUICK_ROWS[data], cut=QUICK_COLUMNS)
     limits = Limits(1e-10, QUICK_PASSES if quick else PASSES)
     contenders = (SPDC, *BATCH, *STOCHASTIC, *(ACCELERATED if lam <= 1e-6 else ()))
     optimum = Limits(1e-7 if quick else 1e-9, 3_000, 15.0 if quick else 150.0)
     count = 1 if quick else (3 if data == "rcv1" else 2)
     return Race(
-        task,
+        problem,
         contenders,
         limits,
         count,
         special={c.label: (limits, 1) for c in BATCH},  # nothing random in them
-        reference=Run(task, Contender.named("optimum", "apcg", 7), 0, optimum),
+        reference=Run(problem, Contender.named("optimum", "apcg", 7), 0, optimum),
     )
 
 
 @cache
 def unequal(largest: int, quick: bool) -> Race:
     """Rows of norm 1, but for one in a hundred, of a larger norm."""
-    task = Task(f"made:unequal:20000:50:{largest}", "smoothed-hinge", 1e-4)
-    return Race(task, (SPDC, WEIGHTED), Limits(1e-5, 5_000, 60.0), 1 if quick else 3)
+    problem = ProblemSpec(f"made:unequal:20000:50:{largest}", "smoothed-hinge", 1e-4)
+    return Race(problem, (SPDC, WEIGHTED), Limits(1e-5, 5_000, 60.0), 1 if quick else 3)
 
 
 def _iterations(contender: Contender) -> list[Run]:
     """Epochs over the same rows with ever more features."""
     return [
         Run(
-            Task(f"made:short-rows:20000:{d}:20", "smoothed-hinge", "1/n"),
+            ProblemSpec(f"made:short-rows:20000:{d}:20", "smoothed-hinge", "1/n"),
             contender,
             0,
             Limits(0.0, 20),

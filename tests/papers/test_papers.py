@@ -21,19 +21,19 @@ import papers
 from dualgap.cli import app
 from dualgap.compile.kernels import cache_folder
 from papers import curves, made
-from papers import task as task_module
+from papers import runs as runs_module
 from papers.costs import Costs, exponent
 from papers.figure import Panel, Race, RaceFigure
 from papers.ledger import Ledger, Record, perform
 from papers.paper import Claim, Paper, Verdict
 from papers.reproduce import check, complete, reproduce
-from papers.task import Contender, Limits, Run, Task, extent, instance, seeds
+from papers.runs import Contender, Limits, ProblemSpec, Run, extent, instance, seeds
 
 GROUPS = "made:groups:4:30:6:3"
 UNIFORM = Contender.named("uniform", "sdca", 0)
 ADAPTIVE = Contender.named("adaptive", "adasdca+", 1)
-TASK = Task(GROUPS, "smoothed-hinge", "1/n")
-RUN = Run(TASK, UNIFORM, 0, Limits(1e-6, 200))
+PROBLEM = ProblemSpec(GROUPS, "smoothed-hinge", "1/n")
+RUN = Run(PROBLEM, UNIFORM, 0, Limits(1e-6, 200))
 QUIET = Console(quiet=True)
 
 
@@ -92,7 +92,7 @@ def test_exponent_recovers_a_power():
 def test_made_data_is_what_its_name_says():
     for name in (GROUPS, "made:short-rows:50:40:4", "made:unequal:200:5:10"):
         found = made.load(name)
-        n, entries = extent(Task(name, "hinge", 1.0))
+        n, entries = extent(ProblemSpec(name, "hinge", 1.0))
         assert found.X.shape[0] == n
         assert found.X.nnz == entries
         assert set(found.y) == {-1.0, 1.0}
@@ -104,7 +104,7 @@ def test_made_data_is_what_its_name_says():
 
 
 def test_a_part_of_the_data_says_so_and_has_no_empty_rows_or_columns():
-    whole = Task("made:short-rows:50:40:4", "squared", "1/sqrt(n)")
+    whole = ProblemSpec("made:short-rows:50:40:4", "squared", "1/sqrt(n)")
     part = replace(whole, rows=20, cut=10)
     problem = instance(part).problem
     assert instance(part).name.startswith("part of ")
@@ -130,7 +130,7 @@ def test_a_result_is_found_again_and_nothing_else_passes_for_it(tmp_path):
     for change in (
         {"seed": 1},
         {"limits": Limits(1e-7, 200)},
-        {"task": replace(TASK, lam=0.1)},
+        {"problem": replace(PROBLEM, lam=0.1)},
         {"contender": ADAPTIVE},
     ):
         assert ledger.find(replace(RUN, **change)) is None
@@ -138,7 +138,7 @@ def test_a_result_is_found_again_and_nothing_else_passes_for_it(tmp_path):
 
 def forget():
     """Drop data that was loaded: a process expects files to stay as they are."""
-    for cached in (task_module.instance, task_module._sampled, task_module._loaded):
+    for cached in (runs_module.instance, runs_module._sampled, runs_module._loaded):
         cached.cache_clear()
 
 
@@ -153,7 +153,7 @@ def test_a_time_is_not_taken_from_a_run_that_was_not_alone(tmp_path):
 def test_results_on_a_stand_in_do_not_pass_for_those_on_data(tmp_path, monkeypatch):
     monkeypatch.setenv("DUALGAP_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    run = replace(RUN, task=Task("ionosphere", "smoothed-hinge", "1/n"))
+    run = replace(RUN, problem=ProblemSpec("ionosphere", "smoothed-hinge", "1/n"))
     ledger = Ledger(tmp_path / "runs")
     perform(run, ledger.folder)
     assert ledger.pending([run]) == []
@@ -200,8 +200,8 @@ def test_only_what_is_missing_is_run(tmp_path):
 # --- a paper of our own, end to end ---------------------------------------------------------------
 
 
-def small_paper(task: Task = TASK) -> Paper:
-    race = Race(task, (UNIFORM, ADAPTIVE), Limits(1e-5, 100), count=2)
+def small_paper(problem: ProblemSpec = PROBLEM) -> Paper:
+    race = Race(problem, (UNIFORM, ADAPTIVE), Limits(1e-5, 100), count=2)
     panels = (Panel(race, "epoch", "gap"), Panel(race, "seconds", "primal", floor=1e-6))
 
     def judge(ledger: Ledger) -> list[Verdict]:
@@ -243,9 +243,8 @@ def test_data_that_cannot_be_had_is_replaced_and_said_to_be(tmp_path, monkeypatc
     monkeypatch.setattr("dualgap.datasets.fetch.PAUSE", 0.0)
     with (tmp_path / "log.txt").open("w+") as log:
         console = Console(file=log, width=200)
-        reproduce(
-            small_paper(Task("ionosphere", "smoothed-hinge", "1/n")), tmp_path, console=console
-        )
+        problem = ProblemSpec("ionosphere", "smoothed-hinge", "1/n")
+        reproduce(small_paper(problem), tmp_path, console=console)
         log.seek(0)
         said = log.read()
     assert "could not be downloaded" in said
@@ -281,11 +280,11 @@ sys.path[:0] = {folders!r}
 from test_papers import RUN, QUIET
 from papers.ledger import Ledger
 from papers.reproduce import complete
-from papers.task import Limits, Task
+from papers.runs import Limits, ProblemSpec
 from dataclasses import replace
 if __name__ == "__main__":
-    hard = Task("made:unequal:20000:50:100", "smoothed-hinge", 1e-12)
-    endless = replace(RUN, task=hard, limits=Limits(0.0, 10**9, 600.0))
+    hard = ProblemSpec("made:unequal:20000:50:100", "smoothed-hinge", 1e-12)
+    endless = replace(RUN, problem=hard, limits=Limits(0.0, 10**9, 600.0))
     complete(Ledger(Path({folder!r})), [RUN, endless], 2, "test", QUIET)
 """
 
@@ -427,3 +426,38 @@ def test_figures_of_theory_need_no_runs(tmp_path):
         result = invoke("reproduce", "003", "--figure", number, "--out", str(tmp_path))
         assert result.exit_code == 0, result.output
         assert Path(tmp_path / f"qu2014/figure-0{number}.png").stat().st_size > 10_000
+
+
+def test_an_installed_dualgap_says_how_to_get_the_papers(tmp_path):
+    installed = tmp_path / "site"
+    installed.mkdir()
+    (installed / "dualgap").symlink_to(ROOT / "src" / "dualgap")
+
+    def reproduce_in(folder):
+        code = "from dualgap.cli import app; app(['reproduce', '--help'])"
+        environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONSAFEPATH": "1"}
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    missing = reproduce_in(tmp_path)
+    assert missing.returncode == 2
+    assert "clone it, and in its folder run" in missing.stderr
+    assert reproduce_in(ROOT).returncode == 0
+
+
+def test_the_wheel_has_no_papers():
+    assert (
+        'only-include = ["src/dualgap", "src/dgcheck.py"]' in (ROOT / "pyproject.toml").read_text()
+    )
+
+
+def test_papers_is_a_command_of_its_own():
+    command = [sys.executable, "-m", "papers", "007"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "there is no paper '007'" in run.stderr

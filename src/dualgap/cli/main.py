@@ -16,11 +16,11 @@ from dualgap.cli.fit import fit
 from dualgap.cli.methods import methods
 from dualgap.cli.path import path
 from dualgap.cli.predict import predict
-from dualgap.cli.reproduce import reproduce
+from dualgap.cli.reproduce import PASS_ON, reproduce
 
 _PANELS = {
     "Models": (fit, predict, certify, path),
-    "Methods": (compare, methods, reproduce),
+    "Methods": (compare, methods),
     "Data": (convert,),
 }
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 for panel, commands in _PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(careful(command))
+app.command(rich_help_panel="Methods", **PASS_ON)(reproduce)
 app.add_typer(datasets.app, name="datasets", rich_help_panel="Data")
 
 

@@ -1,111 +1,42 @@
-"""``dualgap reproduce``."""
+"""``dualgap reproduce``: hands over to ``papers/`` of the repository, which the wheel has not."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures.process import BrokenProcessPool
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from dualgap.cli.command import INTERRUPTED
+import dualgap
+from dualgap.cli.command import reported
 
-
-def reproduce(
-    paper: Annotated[
-        str | None,
-        typer.Argument(help="000 to 003, a name such as csiba2015, or all, as --check does."),
-    ] = None,
-    figure: Annotated[
-        str | None, typer.Option(help="Only this figure (1, 2, ...) or table (T1).")
-    ] = None,
-    x: Annotated[
-        str | None,
-        typer.Option(help="Another x-axis: epoch, iterations, vector_operations, seconds."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer seeds, less data: minutes instead of an hour.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Verify what the papers claim, line by line.")
-    ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for figures and results.")] = Path(
-        "reproduction"
-    ),
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time; timed runs run alone.")] = min(
-        4, os.cpu_count() or 1
-    ),
-) -> None:
-    """Redo the experiments of the papers behind the methods.
-
-    Figures and results go to OUT; a run that was broken off goes on where it stopped.
-
-    [bold]Examples[/]
-
-      dualgap reproduce 000 --quick                  adaptive SDCA, in minutes
-
-      dualgap reproduce qu2014 --figure 4            speed-ups: theory, measured
-
-      dualgap reproduce 002 --figure 1 --x seconds   the same on another axis
-
-      dualgap reproduce --check                      a line for each claim
-    """
-    console = Console()
-    try:
-        _reproduce(console, paper, figure, x, quick, check, out, jobs)
-    except BrokenProcessPool:
-        raise ValueError(
-            "a run was killed, perhaps for want of memory; what is done is kept: try --jobs 1"
-        ) from None
-    except KeyboardInterrupt:
-        console.print("Stopped. What is done is kept: the same command goes on from here.")
-        raise typer.Exit(INTERRUPTED) from None
+# Options and --help belong to papers/command.py.
+PASS_ON: dict[str, Any] = {
+    "add_help_option": False,
+    "context_settings": {"ignore_unknown_options": True, "allow_extra_args": True},
+}
 
 
-def _reproduce(
-    console: Console,
-    name: str | None,
-    figure: str | None,
-    x: str | None,
-    quick: bool,
-    check: bool,
-    out: Path,
-    jobs: int,
-) -> None:
-    import papers
-    from papers import reproduce as work
+def reproduce(context: typer.Context) -> None:
+    """Redo the experiments of the papers behind the methods (in a checkout of the repository)."""
+    with reported(debug=False):
+        folder = _checkout()
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))  # worker processes start with the same path
+    from papers.command import app
 
-    if name is None and not check:
-        raise ValueError(f"name a paper: {papers.listed()}, or all (an hour or two)")
-    chosen = papers.every() if name in (None, "all") else [papers.find(str(name))]
-    if check:
-        if figure is not None or x is not None:
-            raise ValueError("--figure and --x do not go with --check: claims are not figures")
-        judged = work.check(chosen, out, quick=quick, jobs=jobs, console=console)
-        _show_claims(console, judged)
-        return
-    if figure is not None and len(chosen) > 1:
-        raise ValueError("--figure needs one paper, as in: dualgap reproduce 003 --figure 4")
-    import matplotlib  # noqa: F401 - better now than after an hour of runs
-
-    for paper in chosen:
-        written = work.reproduce(
-            paper, out, figure=figure, x=x, quick=quick, jobs=jobs, console=console
-        )
-        for path in written:
-            console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+    app(context.args, prog_name="dualgap reproduce")
 
 
-def _show_claims(console: Console, judged: list[tuple[Any, list[Any]]]) -> None:
-    for claim, verdicts in judged:
-        table = Table(title=f"{claim.id}: {claim.text}", title_justify="left", box=None)
-        for column in ("", "data", "", "what was compared"):
-            table.add_column(column, overflow="fold")
-        for verdict in verdicts:
-            answer = "[green]holds[/]" if verdict.holds else "[red]does not hold[/]"
-            table.add_row(verdict.claim, verdict.data, answer, verdict.words)
-        console.print(table)
-        console.print()
+def _checkout() -> Path:
+    """The repository: around an editable install, else the current folder."""
+    candidates = Path(dualgap.__file__).parents[2], Path.cwd()
+    for folder in candidates:
+        if (folder / "papers" / "command.py").is_file():
+            return folder
+    raise ValueError(
+        "the experiments of the papers are not installed with dualgap, they come with its "
+        "repository: clone it, and in its folder run pip install -e '.[plot]' and then "
+        "dualgap reproduce 000 --quick"
+    )

@@ -1,4 +1,4 @@
-"""What an experiment consists of: a task (data, loss, penalty, λ), contenders, seeds and limits."""
+"""What is run: a problem (data, loss, penalty, λ), a contender, a seed and limits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from papers import made
 
 
 @dataclass(frozen=True)
-class Task:
-    """A problem, in words that can be kept in a file.
+class ProblemSpec:
+    """A problem in words that a file can hold.
 
-    ``data``  a name of ``datasets``, or of ``made`` for data that is constructed
-    ``lam``   a number, or "1/n", or "1/sqrt(n)"
-    ``rows``  only so many rows, taken at random: for quick looks
-    ``cut``   only so many columns of these, empty rows and columns removed
+    ``data``  a name of ``dualgap.datasets``, or of ``made.py`` for constructed data
+    ``lam``   a number, "1/n" or "1/sqrt(n)"
+    ``rows``  use only this many rows, drawn at random: for quick runs
+    ``cut``   keep only this many columns, then remove empty rows and columns
     """
 
     data: str
@@ -42,7 +42,7 @@ class Contender:
     sampling: Any
     style: int = 0
     dashed: bool = False
-    legend: str = ""  # where several share a line of the legend
+    legend: str = ""  # if several contenders share a line of the legend
 
     @classmethod
     def named(cls, label: str, method: str, style: int, **changes: Any) -> Contender:
@@ -59,7 +59,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends: at a certified gap, after so many epochs, or after so many seconds."""
+    """When a run ends: at a certified gap, or after a number of epochs or seconds."""
 
     gap: float
     epochs: int
@@ -68,9 +68,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Run:
-    """One contender on one task with one seed. ``timed`` runs have the machine for themselves."""
+    """One contender on one problem with one seed. ``timed`` runs have the machine to themselves."""
 
-    task: Task
+    problem: ProblemSpec
     contender: Contender
     seed: int
     limits: Limits
@@ -81,12 +81,12 @@ class Run:
         """What the result depends on."""
         spec: dict[str, Any] = {
             "version": __version__,
-            "data": self.task.data,
-            "rows": self.task.rows,
-            "cut": self.task.cut,
-            "loss": self.task.loss,
-            "penalty": self.task.penalty,
-            "lam": self.task.lam,
+            "data": self.problem.data,
+            "rows": self.problem.rows,
+            "cut": self.problem.cut,
+            "loss": self.problem.loss,
+            "penalty": self.problem.penalty,
+            "lam": self.problem.lam,
             "step": repr(self.contender.step),
             "sampling": repr(self.contender.sampling),
             "seed": self.seed,
@@ -98,8 +98,8 @@ class Run:
 
     @property
     def weight(self) -> float:
-        """A guess of the work, for the progress bar; runs without a limit of time count double."""
-        n, entries = extent(self.task)
+        """A guess of the seconds, for the progress bar."""
+        n, entries = extent(self.problem)
         passes = self.limits.epochs * (n if self.contender.sampling.refresh == "step" else 4.0)
         guess = 3e-9 * entries * passes
         return float(min(guess, self.limits.seconds or math.inf)) + 0.1
@@ -112,7 +112,7 @@ def seeds(run: Run, count: int) -> tuple[Run, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A task with its data."""
+    """A problem with its data."""
 
     problem: Problem
     name: str
@@ -120,18 +120,18 @@ class Instance:
     source: str
 
 
-def file_of(task: Task) -> str | None:
-    """The name of the file that the task reads; None for data that is made or cannot be had."""
-    path = None if made.is_made(task.data) else datasets.locate(task.data)
+def file_of(spec: ProblemSpec) -> str | None:
+    """The name of the data file; None if the data are constructed or not available."""
+    path = None if made.is_made(spec.data) else datasets.locate(spec.data)
     return None if path is None else path.name
 
 
 @lru_cache(maxsize=2)
-def instance(task: Task) -> Instance:
-    """The problem behind a task. Data that cannot be had is replaced by a labelled stand-in."""
-    name, synthetic, source, X, y = _sampled(task.data, task.rows, task.cut)
-    lam = {"1/n": 1.0 / len(y), "1/sqrt(n)": len(y) ** -0.5}.get(str(task.lam), task.lam)
-    problem = Problem(X, y, task.loss, task.penalty, float(lam))
+def instance(spec: ProblemSpec) -> Instance:
+    """Load a problem. Data that are not available are replaced by a labelled stand-in."""
+    name, synthetic, source, X, y = _sampled(spec.data, spec.rows, spec.cut)
+    lam = {"1/n": 1.0 / len(y), "1/sqrt(n)": len(y) ** -0.5}.get(str(spec.lam), spec.lam)
+    problem = Problem(X, y, spec.loss, spec.penalty, float(lam))
     return Instance(problem, name, synthetic, source)
 
 
@@ -160,16 +160,16 @@ def _sampled(data: str, rows: int | None, cut: int | None) -> tuple[str, bool, s
 def _loaded(data: str) -> Any:
     if made.is_made(data):
         return made.load(data)
-    # Whatever can be had has been fetched beforehand: see reproduce.py.
+    # reproduce.py has downloaded what is available.
     return datasets.load(data, missing="synthetic", download=False)
 
 
 @lru_cache(maxsize=64)
-def extent(task: Task) -> tuple[float, float]:
-    """About how many samples and entries a task has, without loading it."""
-    if made.is_made(task.data):
-        return made.extent(task.data)
-    entry = datasets.registry.ENTRIES[task.data]
-    n = min(entry.n, task.rows or entry.n)
-    d = min(entry.d, task.cut or entry.d)
+def extent(spec: ProblemSpec) -> tuple[float, float]:
+    """Roughly how many samples and entries a problem has, without loading it."""
+    if made.is_made(spec.data):
+        return made.extent(spec.data)
+    entry = datasets.registry.ENTRIES[spec.data]
+    n = min(entry.n, spec.rows or entry.n)
+    d = min(entry.d, spec.cut or entry.d)
     return float(n), float(n * d * entry.density)
