@@ -18,8 +18,7 @@ import scipy.sparse as sp
 
 from benchmarks.common import table
 from dualgap import Problem
-from dualgap.compile import thread_pool
-from dualgap.linalg import exact, products
+from dualgap.linalg import exact, parallel, products
 from dualgap.proof.certificate import Pair, evaluate, prove
 from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
@@ -100,7 +99,7 @@ def kernels(d: int, bandwidth: float) -> list[list[str]]:
     found = []
     for name, size, action in cases:
         for threads in (1, 2):
-            with thread_pool.at_most(threads):
+            with parallel.at_most(threads):
                 taken = best(action) / X.nnz
             share = size / taken / bandwidth
             found.append(

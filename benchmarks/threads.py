@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from benchmarks.common import table
 from dualgap import Problem, solve
-from dualgap.compile import thread_pool
+from dualgap.linalg import parallel
 from dualgap.proof.certificate import Pair, evaluate
 
 ROWS, FEATURES, DENSITY = 581_012, 54, 0.22
@@ -37,7 +37,7 @@ def best(action: Callable[[], Any]) -> list[float]:
     taken = [np.inf, np.inf]
     for _ in range(REPEATS):
         for k in range(2):
-            with thread_pool.at_most(k + 1):
+            with parallel.at_most(k + 1):
                 began = time.perf_counter()
                 action()
                 taken[k] = min(taken[k], time.perf_counter() - began)
@@ -62,7 +62,7 @@ def main() -> None:
     rows = []
     for loss in LOSSES:
         cases = {
-            "fit": lambda loss=loss: fit(X, y, loss, thread_pool.count()),
+            "fit": lambda loss=loss: fit(X, y, loss, parallel.count()),
             "look": look(X, y, loss),
         }
         for name, action in cases.items():

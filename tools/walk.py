@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ class Walk(NamedTuple):
     def hops(self, place: str) -> int:
         """How often ``file`` or ``folder`` changes from one function to the next."""
         places = [getattr(visit, place) for visit in self.visits]
-        return sum(here != there for here, there in zip(places, places[1:]))
+        return sum(here != there for here, there in pairwise(places))
 
     def __str__(self) -> str:
         return (

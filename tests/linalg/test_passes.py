@@ -11,8 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.compile import thread_pool
-from dualgap.linalg import parts, products, storage
+from dualgap.linalg import parallel, products, storage
 from dualgap.proof import terms
 
 rng = np.random.default_rng(0)
@@ -22,8 +21,7 @@ N, D = 301, 7
 @pytest.fixture
 def small_parts(monkeypatch):
     """Whatever is small counts as large."""
-    monkeypatch.setattr(parts, "_WORTH", 1)
-    monkeypatch.setattr(parts, "_FASTER", 1)
+    monkeypatch.setattr(parallel, "TUNING", parallel.TUNING._replace(worthwhile=1, dense_speed=1))
     monkeypatch.setattr(terms, "_MANY", 1)
     monkeypatch.setattr(terms, "_PIECE", 32)
     monkeypatch.setattr(terms, "_BOUNDED", 32)
@@ -42,7 +40,7 @@ def close(found, expected):
 
 @pytest.mark.parametrize("shape", [(1,), (54,), (64,), (9, 2), (5, 5)])
 def test_no_two_threads_write_to_one_cache_line(shape):
-    found = parts.arrays(4, *shape)
+    found = parallel.arrays(4, *shape)
     assert all(one.shape == shape and one.flags.c_contiguous and not one.any() for one in found)
     lines = [
         {byte // 128 for byte in range(one.ctypes.data, one.ctypes.data + one.nbytes)}
@@ -60,12 +58,12 @@ def test_products_in_parts(kind, threads, small_parts):
     for width in (1, 3):
         w, a = rng.standard_normal((X.shape[1], width)), rng.standard_normal((len(X), width))
         z, u = np.empty(a.size), np.empty(w.size)
-        with thread_pool.at_most(threads):
+        with parallel.at_most(threads):
             products.gather(matrix, w.ravel(), z)
             products.scatter(matrix, a.ravel(), u)
         close(z, (X @ w).ravel())
         close(u, (X.T @ a).ravel())
-    with thread_pool.at_most(threads):
+    with parallel.at_most(threads):
         own = products.measure(matrix)
         other, counts = products.measure_across(matrix)
     assert products.largest(matrix, len(X)) == np.abs(X).max()
@@ -78,7 +76,7 @@ def test_products_in_parts(kind, threads, small_parts):
 
 def test_parts_have_about_as_many_entries(small_parts):
     matrix = storage.rows(data("csr")[0])
-    cuts = parts.across(matrix)
+    cuts = parallel.across(matrix)
     assert len(cuts) > 1
     assert cuts[0].start == 0
     assert cuts[-1].stop == N
@@ -131,7 +129,7 @@ def test_the_number_of_threads_changes_no_bit(kind, small_parts):
     y[y == 0.0] = 1.0
 
     def fit(threads):
-        with thread_pool.at_most(threads):
+        with parallel.at_most(threads):
             problem = dg.Problem(given, y, "logistic", "l2", 1e-3)
         return dg.solve(problem, "cd-gap-decay", tol=1e-9, n_threads=threads)
 
@@ -156,30 +154,30 @@ def test_sums_over_pieces_are_those_of_one(small_parts, monkeypatch):
 
 def test_cores_respect_what_others_set(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    for name in thread_pool._LIMITS:
+    for name in parallel._LIMITS:
         monkeypatch.delenv(name, raising=False)
-    assert thread_pool.cores() == 8
+    assert parallel.cores() == 8
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert thread_pool.cores() == 3
+    assert parallel.cores() == 3
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-    assert thread_pool.cores() == 1
-    with thread_pool.at_most(2):
-        assert thread_pool.count() == 2
-    assert thread_pool.count() == 1
+    assert parallel.cores() == 1
+    with parallel.at_most(2):
+        assert parallel.count() == 2
+    assert parallel.count() == 1
 
 
 def test_an_error_in_a_thread_is_the_caller_s():
     def fail(k):
         raise ArithmeticError(k)
 
-    with thread_pool.at_most(4), pytest.raises(ArithmeticError):
-        thread_pool.together(fail, [(k,) for k in range(8)])
+    with parallel.at_most(4), pytest.raises(ArithmeticError):
+        parallel.together(fail, [(k,) for k in range(8)])
 
 
 def test_callers_who_share_the_pool_all_get_their_results():
     def call():
-        with thread_pool.at_most(3):
-            found.append(thread_pool.together(lambda k: k * k, [(k,) for k in range(50)]))
+        with parallel.at_most(3):
+            found.append(parallel.together(lambda k: k * k, [(k,) for k in range(50)]))
 
     found = []
     callers = [threading.Thread(target=call) for _ in range(4)]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import dualgap as dg
 from dualgap.linalg import products, storage
-from dualgap.linalg.sparse import Ones, Sparse
+from dualgap.linalg.matrices import Ones, Sparse
 
 
 def data():

@@ -9,11 +9,11 @@ from sklearn.datasets import load_breast_cancer
 
 import dualgap as dg
 from dualgap import losses, penalties
-from dualgap.compile import thread_pool
+from dualgap.linalg import parallel
+from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
 from dualgap.methods import auto
 from dualgap.penalties.shape import Shape
-from dualgap.problem.design_matrix import DesignMatrix
 from dualgap.steps.newton import descent, newton
 from dualgap.steps.newton.descent import minimum, solve_scaled
 from dualgap.steps.newton.envelope import SmoothLosses
@@ -42,7 +42,7 @@ def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):
     X, weights = rng.standard_normal((50, 4)), rng.random(50)
     whole = gram(DesignMatrix(X), weights)
     monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 28)
-    monkeypatch.setattr("dualgap.linalg.gram._WORTH", 1)
+    monkeypatch.setattr("dualgap.linalg.gram._SHARED_FROM", 1)
     np.testing.assert_allclose(gram(DesignMatrix(X), weights), whole, rtol=1e-13)
 
 
@@ -272,14 +272,14 @@ def test_arrays_call_for_newton_steps(shape, penalty):
 
 @pytest.mark.parametrize("signed", [False, True])
 def test_threads_do_not_change_gram_matrices_of_arrays(signed, monkeypatch):
-    monkeypatch.setattr("dualgap.linalg.gram._WORTH", 1)
+    monkeypatch.setattr("dualgap.linalg.gram._SHARED_FROM", 1)
     monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 64)
     rng = np.random.default_rng(0)
     X, weights = rng.standard_normal((101, 7)), rng.random(101) - 0.5 * signed
     weights[::3] = 0.0
     found = []
     for threads in (1, 2, 5):
-        with thread_pool.at_most(threads):
+        with parallel.at_most(threads):
             found.append(gram(DesignMatrix(X), weights))
     np.testing.assert_allclose(found[0], X.T @ (weights[:, None] * X), rtol=1e-12, atol=1e-12)
     assert (found[0] == found[1]).all()

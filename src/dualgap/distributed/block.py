@@ -13,11 +13,11 @@ import numpy as np
 
 from dualgap.files.digest import digest
 from dualgap.linalg import storage
-from dualgap.linalg.dense import Dense
+from dualgap.linalg.design_matrix import DesignMatrix
+from dualgap.linalg.matrices import Dense
 from dualgap.linalg.validate import Floats, finite_vector, named, positive
 from dualgap.penalties import REGISTRY
 from dualgap.penalties._check import check_penalty
-from dualgap.problem.design_matrix import DesignMatrix
 from dualgap.problem.problem import Problem, check_loss
 from dualgap.problem.targets import signs
 from dualgap.samplings.base import metric_squares

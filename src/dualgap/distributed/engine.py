@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from dualgap.compile import thread_pool
 from dualgap.distributed.local import Task, alone
+from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
 
 
@@ -97,7 +97,7 @@ class ThreadCrew(Crew):
 
     def __init__(self, sources: Sequence[Any], workers: int | None = None) -> None:
         self.size = len(sources)
-        self._pool = ThreadPoolExecutor(min(workers or thread_pool.count(), self.size))
+        self._pool = ThreadPoolExecutor(min(workers or parallel.count(), self.size))
         self._duals: list[Any] = [None] * self.size
         self._held: list[Any] = list(sources)
         self._each(self._load)

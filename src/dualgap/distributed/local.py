@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.distributed.block import Block
 from dualgap.distributed.dual_change import Change, changed
 from dualgap.distributed.packed import Packed, packed
 from dualgap.distributed.proximal import Held, under
+from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
 from dualgap.proof import terms
 from dualgap.proof.rounding import dual_sizes, error_of_z
@@ -170,7 +170,7 @@ def alone(task: Task, block: Any, a: Any, k: int, told: Any) -> tuple[Any, Any]:
 
     Dual variables that nobody knows are those to start from.
     """
-    with thread_pool.at_most(1):
+    with parallel.at_most(1):
         if a is None and isinstance(block, Block):
             a = dual_start(block, None)
         return task(block, a, k, told)

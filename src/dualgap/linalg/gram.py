@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg import parts, storage
-from dualgap.linalg.blas import one_thread
+from dualgap.linalg import parallel, storage
+from dualgap.linalg.design_matrix import DesignMatrix
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
-from dualgap.problem.design_matrix import DesignMatrix
 
-_ENTRIES = 2_000_000  # of the dense rows that a thread scales at a time
-_WORTH = 100_000  # ... and in all, if threads are to share them
-_PARTS = 8  # matrices that are added up at a time
+_BLOCK_ENTRIES = 2_000_000  # of dense rows that a thread scales at a time: bounds the copy
+_SHARED_FROM = 100_000  # dense entries below which starting threads costs more than it saves
+_MATRICES_AT_ONCE = 8  # Gram matrices that wait to be added up: bounds their memory
 
 
 def gram(data: DesignMatrix, weights: Floats) -> Floats:
@@ -36,11 +35,14 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
 
 def _of_sparse(rows: Any, weights: Floats, p: int) -> Floats:
     share = np.count_nonzero(weights != 0.0) / len(weights)
-    ranges = parts.across(rows, p * p, share * 0.5 * parts.entries(rows) ** 2 / len(weights))
-    totals = parts.arrays(len(ranges), p, p)
-    thread_pool.together(
+    ranges = parallel.across(rows, p * p, share * 0.5 * parallel.entries(rows) ** 2 / len(weights))
+    totals = parallel.arrays(len(ranges), p, p)
+    parallel.together(
         _add_sparse,
-        [(parts.part(rows, lines), weights[lines], out) for lines, out in zip(ranges, totals)],
+        [
+            (parallel.section(rows, lines), weights[lines], out)
+            for lines, out in zip(ranges, totals)
+        ],
     )
     lower = sum(totals[1:], start=totals[0])
     total = lower + lower.T
@@ -64,15 +66,15 @@ def _add_sparse(rows: Any, weights: Any, out: Any) -> None:
 
 
 def _of_dense(X: Any, weights: Floats) -> Floats:
-    """In an even number of parts, which depends on the data alone."""
+    """In an even number of blocks, which depends on the data alone."""
     used, p = np.flatnonzero(weights), X.shape[1]
-    count = 2 * -(-len(used) * p // (2 * _ENTRIES)) if len(used) * p >= _WORTH else 1
+    count = 2 * -(-len(used) * p // (2 * _BLOCK_ENTRIES)) if len(used) * p >= _SHARED_FROM else 1
     ends = [len(used) * turn // count for turn in range(count + 1)]
     calls = [(X, weights, used[first:last]) for first, last in pairwise(ends)]
     total = np.zeros((p, p))
-    with one_thread():
-        for first in range(0, count, _PARTS):
-            total += sum(thread_pool.together(_product, calls[first : first + _PARTS]))
+    with single_threaded_blas():
+        for first in range(0, count, _MATRICES_AT_ONCE):
+            total += sum(parallel.together(_product, calls[first : first + _MATRICES_AT_ONCE]))
     return total
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg.parts import across, along, arrays, part
-from dualgap.linalg.sparse import Ones, Sparse
+from dualgap.linalg.matrices import Ones, Sparse
+from dualgap.linalg.parallel import across, along, arrays, section, together
 from dualgap.linalg.validate import Floats
 
 # Long sums are added up in blocks, so that their rounding errors grow with this and not with n.
@@ -43,8 +42,8 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
     action, more = (_gather_blocks, (width,)) if width > 1 else (gather_scalars, ())
     if width == 1 and _is_ragged(matrix):
         action = _gather_ragged
-    calls = [(part(matrix, s), vector, _lines(out, s, width), *more) for s in along(matrix)]
-    thread_pool.together(action, calls)
+    calls = [(section(matrix, s), vector, _lines(out, s, width), *more) for s in along(matrix)]
+    together(action, calls)
 
 
 def scatter(matrix: Any, weights: Any, out: Any) -> None:
@@ -57,8 +56,8 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
         return
     sums = arrays(len(lines), len(out))
     own = [_lines(weights, s, width) for s in lines]
-    calls = [(part(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
-    thread_pool.together(action, calls)
+    calls = [(section(matrix, s), w, o, *more) for s, w, o in zip(lines, own, sums)]
+    together(action, calls)
     np.add(sums[0], sums[1], out=out)
     for rest in sums[2:]:
         out += rest
@@ -165,9 +164,7 @@ def _scatter(matrix: Any, weights: Any, out: Any) -> None:
 
 def weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
     """out_i = Σ_k weights_k A_ik²."""
-    thread_pool.together(
-        _weighted_squares, [(part(matrix, s), weights, out[s]) for s in along(matrix)]
-    )
+    together(_weighted_squares, [(section(matrix, s), weights, out[s]) for s in along(matrix)])
 
 
 @kernel
@@ -197,7 +194,7 @@ def measure(matrix: Any) -> Floats:
     if isinstance(matrix, Ones):
         return np.asarray(np.diff(matrix.indptr), dtype=np.float64)
     own = np.empty(matrix.shape[0])
-    thread_pool.together(_measure, [(part(matrix, s), own[s]) for s in along(matrix)])
+    together(_measure, [(section(matrix, s), own[s]) for s in along(matrix)])
     return own
 
 
@@ -232,8 +229,8 @@ def measure_across(matrix: Any) -> tuple[Floats, Any]:
     rows, places = matrix.shape
     lines = across(matrix)
     sums = arrays(len(lines), places, 2)  # side by side, since they are visited at random
-    calls = [(part(matrix, s), s.stop - s.start, own) for s, own in zip(lines, sums)]
-    thread_pool.together(_measure_across, calls)
+    calls = [(section(matrix, s), s.stop - s.start, own) for s, own in zip(lines, sums)]
+    together(_measure_across, calls)
     total = sum(sums[1:], start=sums[0])
     narrow = np.uint32 if rows < 1 << 32 else np.int64
     return total[:, 0].copy(), total[:, 1].astype(narrow)

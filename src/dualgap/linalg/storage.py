@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dualgap.compile import thread_pool
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg.bordered import Bordered, Extended
-from dualgap.linalg.dense import Dense
-from dualgap.linalg.sparse import Ones, Sparse
+from dualgap.linalg import parallel
+from dualgap.linalg.matrices import Bordered, Dense, Extended, Ones, Sparse
 from dualgap.linalg.validate import Floats, real_array
 
 _PART = 1 << 16  # entries that are compared at a time
@@ -118,7 +116,7 @@ def select(stored: Stored, places: Any) -> Any:
         (stored, places[first:last], indptr[first:last], indices, data)
         for first, last in pairwise(halves)
     ]
-    thread_pool.together(_copy_rows, calls)
+    parallel.together(_copy_rows, calls)
     data = stored.data[: len(indices)] if ones else data
     indices = indices.view(indptr.dtype)
     return sp.csr_array((data, indices, indptr), shape=(len(places), stored.shape[1]))
@@ -226,6 +224,6 @@ def _refuse_broken(X: Any) -> None:
         used = X.indices[: X.indptr[-1]]
         used = used.view(f"u{used.itemsize}")  # of a negative one that is huge
         halves = np.array_split(used, 2) if len(used) >= _MANY else [used]
-        sound = max(thread_pool.together(np.max, [(half,) for half in halves])) < width
+        sound = max(parallel.together(np.max, [(half,) for half in halves])) < width
     if not sound:
         raise ValueError("X is a damaged sparse matrix: its index arrays do not fit its shape")

@@ -14,14 +14,6 @@ import numpy as np
 from dualgap.linalg.validate import Floats, finite_vector, real_array
 
 
-def check_intercept(intercept: Any) -> bool | str:
-    if isinstance(intercept, (bool, np.bool_)):
-        return bool(intercept)
-    if isinstance(intercept, str) and intercept == "penalised":
-        return intercept
-    raise ValueError(f'intercept must be True, False or "penalised", not {intercept!r}')
-
-
 def joined(problem: Any, coef: Any, intercept: Any, whose: str = "") -> Floats:
     """All coefficients of a problem, flat; ``whose`` says in errors where they come from."""
     own: Floats = problem.flat(coef, f"{whose}coef", problem.p)

@@ -16,6 +16,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap.linalg import products, storage
+from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import (
     LARGEST,
     Floats,
@@ -30,7 +31,6 @@ from dualgap.penalties._check import check_penalty
 from dualgap.penalties.extended import extended
 from dualgap.penalties.per_class import per_class
 from dualgap.problem.baseline import best_constant, null_objective
-from dualgap.problem.design_matrix import DesignMatrix
 from dualgap.problem.targets import check_targets
 from dualgap.proof import terms
 from dualgap.proof.free_features import FreeFeatures, free_features

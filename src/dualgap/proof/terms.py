@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.compile.kernels import kernel, ordered_kernel
 from dualgap.compile.rules import (
     conj,
@@ -28,6 +27,7 @@ from dualgap.compile.rules import (
     value,
 )
 from dualgap.compile.scalar import EPS
+from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
 from dualgap.proof import block_terms
 from dualgap.proof.block_terms import FEW, PER_TERM, ROW
@@ -99,7 +99,7 @@ def sample_terms(
         points = y[one], c[one], z[flat], a[flat]
         return action(loss, multiplied, *points, z_error(one), parts[one], PER_TERM + weight_error)
 
-    found = total(thread_pool.together(sums, list(pieces(len(y), loss, width, bounded=True))))
+    found = total(parallel.together(sums, list(pieces(len(y), loss, width, bounded=True))))
     if z_error is no_error or not _has_exponentials(loss):
         return found
     return _with_lost(found, _UNDERFLOW, _SMALLEST * bool(a.any()))
@@ -298,7 +298,7 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
         action = block if loss.targets == "classes" else scalar
         parts = pieces(len(y), loss, len(at) // len(y))
         calls = [(loss, y[one], at[flat], out[flat]) for one, flat in parts]
-        thread_pool.together(action, calls)
+        parallel.together(action, calls)
 
     return run
 

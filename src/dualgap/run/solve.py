@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.files.describe import as_python
 from dualgap.files.identity import identity
+from dualgap.linalg import parallel
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
@@ -108,7 +108,7 @@ def solve(
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
     found = None if store is None else Found.of(store.read())
-    with thread_pool.at_most(threads):
+    with parallel.at_most(threads):
         # What is "auto" was decided when the run began.
         name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
         if not problem.scale < LARGEST:
@@ -125,7 +125,7 @@ def solve(
         else:
             start = Start() if warm_start is None else as_start(problem, warm_start)
         sampling = chosen.sampling.bind(problem)
-        setting = Setting(sampling, tol * problem.scale, thread_pool.count(), max_epochs, rng)
+        setting = Setting(sampling, tol * problem.scale, parallel.count(), max_epochs, rng)
         run = as_run(chosen.step.start(problem, start, setting))
         with closing(run):
             loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from dualgap.compile.kernels import kernel
-from dualgap.linalg.blas import one_thread
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.shape import Shape
 from dualgap.problem import Problem
@@ -71,7 +71,7 @@ class Descent:
         """Make a Newton step; returns its length, relative to that of the model."""
         most, factor = TUNING.most_damping, TUNING.damping_factor
         absurd = TUNING.absurd_decrease * self.problem.scale
-        with one_thread():
+        with single_threaded_blas():
             hessian = self.losses.hessian(self.response)
             goal = self._model_minimum(hessian)
             while self._decrease(goal) > absurd and self.damping < most:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile import thread_pool
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import curvature, dual_step, project, slope
+from dualgap.linalg import parallel
 from dualgap.linalg.gram import gram
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
@@ -51,7 +51,7 @@ class SmoothLosses:
             (loss, y[i], c[i], z[i], move[i], length, self.a[i], self.q, at[i], b[i])
             for i, _ in terms.pieces(len(z), loss)
         ]
-        return Response(at, b, sum(thread_pool.together(_envelopes, calls)))
+        return Response(at, b, sum(parallel.together(_envelopes, calls)))
 
     def curvatures(self, z: Floats) -> Floats:
         """c e''(z); where it jumps, a value between both sides."""
@@ -60,7 +60,7 @@ class SmoothLosses:
             (loss, y[i], c[i], z[i], self.a[i], self.q, out[i])
             for i, _ in terms.pieces(len(z), loss)
         ]
-        thread_pool.together(_curvatures, calls)
+        parallel.together(_curvatures, calls)
         return out
 
     def hessian(self, at: Response) -> Floats:
@@ -96,7 +96,7 @@ class SmoothLosses:
             (loss, y[i], z[i], self.a[i], self.q, reach, out[i])
             for i, _ in terms.pieces(len(z), loss)
         ]
-        thread_pool.together(_near_kinks, calls)
+        parallel.together(_near_kinks, calls)
         return np.flatnonzero(out)
 
     def restricted_to(self, problem: Problem, samples: Any) -> SmoothLosses:
@@ -113,7 +113,7 @@ class SmoothLosses:
         """The root of Σ c (x − y)²."""
         loss, c = self.problem.loss, self.problem.c
         calls = [(c[i], x[i], y[i]) for i, _ in terms.pieces(len(x), loss)]
-        return math.sqrt(sum(thread_pool.together(_square_distance, calls)))
+        return math.sqrt(sum(parallel.together(_square_distance, calls)))
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
         """Make b the multipliers, and multiply the width by ``factor``, down to ``least``."""

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 
 from dualgap.linalg import storage
-from dualgap.linalg.blas import one_thread
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.losses.squared import Squared
 from dualgap.penalties import L2
@@ -54,7 +54,7 @@ class KernelRun(FullPassRun):
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Solve for what is left over."""
         products = 2
-        with one_thread():
+        with single_threaded_blas():
             if self.factor is None:
                 self.factor, products = self._factor(), products + self.size
             change = self._solution(self.pair())
@@ -86,5 +86,5 @@ class KernelRun(FullPassRun):
     def restore(self, state: dict[str, Any]) -> None:
         self.a = vector(state, "a", self.size)
         if state["factored"]:
-            with one_thread():
+            with single_threaded_blas():
                 self.factor = self._factor()

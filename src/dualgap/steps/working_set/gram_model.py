@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile import thread_pool
-from dualgap.linalg.dense import Dense
+from dualgap.linalg import parallel
+from dualgap.linalg.matrices import Dense
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.shape import shape_of
 from dualgap.problem import Problem
@@ -129,7 +129,7 @@ class GramModel:
         parts = np.zeros((len(ends) - 1, size - known, size))
         model = self.matrix, set_, h, known, rows
         calls = [(*model, *ends[k : k + 2], part) for k, part in enumerate(parts)]
-        thread_pool.together(gram_kernels.add_products, calls)
+        parallel.together(gram_kernels.add_products, calls)
         gram_kernels.mirror(parts, known, self.gram)
 
     def state(self, set_: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.linalg.blas import one_thread
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
@@ -121,7 +121,7 @@ class WorkingSetRun(FullPassRun):
             self._choose()
             self.a = None  # it is long, and z will move
             before = self.w[self.set]
-            with one_thread():
+            with single_threaded_blas():
                 products += 1.0 + self._fit() / self.stored
             moved = bool((self.w[self.set] != before).any())
             any_moved |= moved

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from dualgap.linalg import products, storage
-from dualgap.linalg.bordered import Bordered, Extended, with_coordinate, with_entry
+from dualgap.linalg.matrices import Bordered, Dense, DenseBordered, DenseExtended, Extended
 from dualgap.linalg.shift import Shift, moved
 from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, positive
-from dualgap.problem.intercept import check_intercept
 
 
 class DesignMatrix:
@@ -32,7 +31,7 @@ class DesignMatrix:
         self.given = self.X = storage.as_data(X)
         self.shift: Shift | None = None
         self.n, self.p = self.X.shape
-        self.intercept = check_intercept(intercept)
+        self.intercept = _check_intercept(intercept)
         if self.intercept is True and is_whole:  # partitions would have to agree on a shift
             self.X, self.shift = moved(self.given)
         scaling = positive(intercept_scaling, "intercept_scaling")
@@ -144,13 +143,19 @@ class DesignMatrix:
     def rows(self) -> storage.Matrix:
         """Samples as coordinates."""
         stored = self.stored_rows
-        return with_entry(stored, self.constant) if self.has_intercept else stored
+        if not self.has_intercept:
+            return stored
+        kind = DenseBordered if isinstance(stored, Dense) else Bordered
+        return kind(stored, self.constant, self.p)
 
     @cached_property
     def columns(self) -> storage.Matrix:
         """Features as coordinates."""
         stored = storage.columns(self.X)
-        return with_coordinate(stored, self.constant) if self.has_intercept else stored
+        if not self.has_intercept:
+            return stored
+        kind = DenseExtended if isinstance(stored, Dense) else Extended
+        return kind(stored, self.constant, self.p, self.n)
 
     # --- products, with K numbers for each sample and feature ----------------------------------
 
@@ -197,3 +202,11 @@ class DesignMatrix:
         squares = products.weighted_squares if self.by_rows else products.scattered_squares
         squares(self._stored, shares, out)
         return out + 1.0 / self.n if self.has_intercept else out
+
+
+def _check_intercept(intercept: Any) -> bool | str:
+    if isinstance(intercept, (bool, np.bool_)):
+        return bool(intercept)
+    if isinstance(intercept, str) and intercept == "penalised":
+        return intercept
+    raise ValueError(f'intercept must be True, False or "penalised", not {intercept!r}')
