@@ -20,16 +20,17 @@ from sklearn.datasets import dump_svmlight_file
 
 import dualgap as dg
 from dualgap.distributed import Partitioned, from_dask, from_dataframe, from_libsvm, solve
-from dualgap.distributed.engine import LostError
-from dualgap.distributed.sources import listed
+from dualgap.distributed.data.sources import listed
+from dualgap.distributed.engines.protocol import PartitionsLostError
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
-DaskCrew = pytest.importorskip("dualgap.distributed.dask_engine").DaskCrew
-Futures = pytest.importorskip("dualgap.distributed.dask_futures").Futures
+dask_engine = pytest.importorskip("dualgap.distributed.engines.dask")
+DaskEngine, assign_homes = dask_engine.DaskEngine, dask_engine.assign_homes
+Futures = pytest.importorskip("dualgap.distributed.engines.dask_futures").Futures
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
@@ -166,7 +167,7 @@ def test_dask_dataframes(client):
     with pytest.raises(ValueError, match="target has 2 partitions where the dataframe has 3"):
         from_dataframe(lazy, dd.from_pandas(frame["y"], npartitions=2))
     turned = dd.from_pandas(frame[::-1]["y"], npartitions=3, sort=False)
-    with pytest.raises(ValueError, match="partition 0: y has another index than the dataframe"):
+    with pytest.raises(ValueError, match="partition 0: y does not have the index of the dataframe"):
         solve(Partitioned(from_dataframe(lazy, turned)), 2)
 
 
@@ -274,6 +275,15 @@ def test_a_killed_worker_costs_little(client):
     present(client, 2)
 
 
+def test_homes_are_even_and_stay():
+    first = assign_homes({}, ["a", "b"], 8)
+    joined = assign_homes(first, ["a", "b", "c"], 8)
+    assert sorted(map(list(joined.values()).count, "abc")) == [2, 3, 3]
+    assert sum(first[k] != joined[k] for k in range(8)) == 2
+    left = assign_homes(joined, ["b", "c"], 8)
+    assert sum(joined[k] != left[k] and joined[k] != "a" for k in range(8)) == 0
+
+
 def counted(block, a, k, told):
     """A task that anybody can check."""
     return k, (0 if a is None else a) + told
@@ -282,21 +292,21 @@ def counted(block, a, k, told):
 def test_what_is_lost_comes_back_as_it_was_copied(client):
     present(client, 2)
     X, y = sparse_data()
-    crew = DaskCrew(client, listed(blocks(X, y, 6)), 60.0)
+    engine = DaskEngine(client, listed(blocks(X, y, 6)), 60.0)
     for _ in range(3):
-        assert crew.run(counted, 1) == list(range(6))
-    assert crew.copy() == [3] * 6
-    crew.run(counted, 10)
+        assert engine.run(counted, 1) == list(range(6))
+    assert engine.copy() == [3] * 6
+    engine.run(counted, 10)
     os.kill(pids(client)[0], signal.SIGKILL)
     found, lost = None, set()
     while found is None:
         try:
-            found = crew.copy()
-        except LostError as error:  # more than once, if the scheduler does not know yet
+            found = engine.copy()
+        except PartitionsLostError as error:  # more than once, if the scheduler does not know yet
             lost.update(error.partitions)
     # Where Dask still had what a task was given, it may also have repeated it.
     assert found == [3 if k in lost else 13 for k in range(6)]
-    crew.close()
+    engine.close()
 
 
 @pytest.mark.parametrize("scheme", ["cocoa+", "disdca"])
@@ -325,11 +335,16 @@ def dawdled(block, a, k, told):
 def test_who_is_late_is_named(client):
     X, y = sparse_data()
     parts = listed(blocks(X, y, 4))
-    assert DaskCrew(client, parts, 60.0).ask(dawdled, 0.0) == [0, 1, 2, 3]  # nobody is
-    crew = DaskCrew(client, parts, 2.0)
+    assert DaskEngine(client, parts, 60.0).ask(dawdled, 0.0) == [
+        0,
+        1,
+        2,
+        3,
+    ]  # nobody is
+    engine = DaskEngine(client, parts, 2.0)
     with pytest.raises(RuntimeError, match="partitions 2 did not answer within round_seconds=2"):
-        crew.ask(dawdled, 6.0)
-    crew.close()
+        engine.ask(dawdled, 6.0)
+    engine.close()
 
 
 def stopped(client, future):

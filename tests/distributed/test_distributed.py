@@ -16,13 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
 from dualgap.distributed import Partitioned, fit, solve
-from dualgap.distributed.balancing import falling_root
-from dualgap.distributed.block import Model, Shape, check_model
-from dualgap.distributed.driver_facts import Whole, frame_of, point_of
-from dualgap.distributed.local import Average
-from dualgap.distributed.pace import Pace
-from dualgap.distributed.packed import packed, summed
-from dualgap.distributed.placing import placed
+from dualgap.distributed.data.block import ModelSpec, Totals, check_spec, without_samples
+from dualgap.distributed.driver.balance import falling_root
+from dualgap.distributed.driver.facts import DriverFacts, dual_point
+from dualgap.distributed.driver.work import WorkSchedule
+from dualgap.distributed.messages import Contribution, compact, sum_in_order
 from dualgap.proof.dual_point import Point, shortened
 from dualgap.run.checkpoint import CheckpointWarning
 
@@ -218,7 +216,7 @@ def test_intercepts_of_many_classes(loss, penalty):
 
 def test_dual_points_are_made_short_enough():
     """Up to the errors of u, and no shorter than that needs."""
-    frame = frame_of(check_model(Model("squared", "l1", 0.1)), Shape(3, 4, 4.0, 1, 4))
+    skeleton = without_samples(check_spec(ModelSpec("squared", "l1", 0.1)), Totals(3, 4, 4.0, 1, 4))
     for u, error, factor in (
         ([0.5, -1.0, 0.0], 0.0, 1.0),
         ([2.0, -4.0, 0.0], 0.0, 0.25),
@@ -227,7 +225,7 @@ def test_dual_points_are_made_short_enough():
     ):
         given = Point(np.array(u), np.full(3, error))
         found, point = shortened(
-            frame, lambda length, own=given: Point(length * own.u, own.error * (length > 0.0))
+            skeleton, lambda length, own=given: Point(length * own.u, own.error * (length > 0.0))
         )
         assert found == pytest.approx(factor, rel=1e-12)
         np.testing.assert_array_equal(point.u, found * given.u)
@@ -265,14 +263,14 @@ def test_what_auto_has_decided_can_be_repeated():
 
 
 def test_auto_gives_rounds_more_work_until_it_hides_the_exchange():
-    pace = Pace("auto", first=1, most=8, hidden=5.0)
+    schedule = WorkSchedule("auto", first=1, most=8, per_exchange=5.0)
     found = []
     for number in range(6):
-        found.append(pace.of_round(number))
-        pace.learn(seconds=0.1 + 0.01 * pace.now, busy=0.01 * pace.now)
+        found.append(schedule.of_round(number))
+        schedule.learn(seconds=0.1 + 0.01 * schedule.now, busy=0.01 * schedule.now)
     assert found == [1, 1, 2, 4, 8, 8]
-    pace.learn(seconds=1.0, busy=1.0)
-    assert pace.of_round(6) == 4
+    schedule.learn(seconds=1.0, busy=1.0)
+    assert schedule.of_round(6) == 4
 
 
 def test_warm_start():
@@ -287,18 +285,18 @@ def test_errors_of_u_are_bounded():
     X, y = sparse_data()
     X.data *= 10.0 ** np.random.default_rng(1).integers(-6, 6, X.nnz)
     a = np.random.default_rng(2).standard_normal(len(y))
-    model = check_model(Model("squared", "l2", 0.1))
-    shape = Shape(X.shape[1], len(y), float(len(y)), 4, 60)
-    frame = frame_of(model, shape)
-    parts = [slice(k * 60, (k + 1) * 60) for k in range(4)]
-    averages = []
-    for s in parts:
+    spec = check_spec(ModelSpec("squared", "l2", 0.1))
+    skeleton = without_samples(spec, Totals(X.shape[1], len(y), float(len(y)), 4, 60))
+    cuts = [slice(k * 60, (k + 1) * 60) for k in range(4)]
+    contributions = []
+    for s in cuts:
         own = a[s] / len(y)
         u = X[s].T @ own / 0.1
-        averages.append(Average(packed(u), np.array([np.sqrt(own @ own) / 0.1])))
+        contributions.append(Contribution(compact(u), np.array([np.sqrt(own @ own) / 0.1])))
     squares = np.asarray(X.power(2).sum(axis=0)).ravel()
-    counts = np.max([np.diff(X[s].tocsc().indptr) for s in parts], axis=0).astype(float)
-    point = point_of(Whole(frame, squares, counts, 1.0, 0.0, 0.0, 1.0, ()), averages)
+    counts = np.max([np.diff(X[s].tocsc().indptr) for s in cuts], axis=0).astype(float)
+    facts = DriverFacts(skeleton, squares, counts, 1.0, 0.0, 0.0, 1.0, ())
+    point = dual_point(facts, contributions)
     wide = X.toarray().astype(np.longdouble).T @ (a.astype(np.longdouble) / len(y)) / 0.1
     assert (np.abs(point.u - wide) <= point.error).all()
     assert (point.error <= 1e-12 * (1.0 + np.abs(X).max() * 100.0)).all()
@@ -504,7 +502,7 @@ def test_one_class_in_one_partition_is_fine():
         ({"work": 0}, "work must be at least 1"),
         ({"work": []}, "work must not be empty"),
         ({"scheme": "disdca", "work": 1000}, "work must be at most 60"),
-        ({"partitions": 1000}, "240 samples do not make 1000 partitions"),
+        ({"partitions": 1000}, "240 samples cannot fill 1000 partitions"),
         ({"random_state": -1}, "random_state must be at least 0"),
     ],
 )
@@ -528,22 +526,13 @@ def test_what_a_scheme_cannot_do():
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def test_packed_vectors():
+def test_compact_vectors():
     rng = np.random.default_rng(0)
     few, many = np.zeros(100), rng.standard_normal(100)
     few[[3, 50]] = 1.0, -2.0
-    assert packed(few).nbytes == 24
-    assert packed(many).nbytes == 800
-    np.testing.assert_array_equal(summed([packed(few), packed(many)]), few + many)
-
-
-def test_places_are_even_and_stay():
-    first = placed({}, ["a", "b"], 8)
-    joined = placed(first, ["a", "b", "c"], 8)
-    assert sorted(map(list(joined.values()).count, "abc")) == [2, 3, 3]
-    assert sum(first[k] != joined[k] for k in range(8)) == 2
-    left = placed(joined, ["b", "c"], 8)
-    assert sum(joined[k] != left[k] and joined[k] != "a" for k in range(8)) == 0
+    assert compact(few).nbytes == 24
+    assert compact(many).nbytes == 800
+    np.testing.assert_array_equal(sum_in_order([compact(few), compact(many)]), few + many)
 
 
 def test_engines_are_imported_when_they_are_used():
@@ -637,9 +626,9 @@ def test_each_class_against_the_rest(tmp_path):
 def test_what_estimators_cannot_do_in_parts():
     X, y = sparse_data()
     parts = blocks(X, y > 0.0, 2)
-    with pytest.raises(ValueError, match="partitions have their y"):
+    with pytest.raises(ValueError, match="partitions contain their y"):
         fit(dg.LinearSVC(), parts, y)
-    with pytest.raises(ValueError, match="without a penalty"):
+    with pytest.raises(ValueError, match="models without a penalty"):
         fit(dg.LogisticRegression(penalty=None), parts)
     with pytest.raises(ValueError, match=r"by folds.*such as Lasso"):
         fit(dg.LassoCV(), parts)

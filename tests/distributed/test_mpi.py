@@ -10,9 +10,9 @@ import pytest
 from cluster_data import problem
 
 from dualgap.distributed import Partitioned, solve
-from dualgap.distributed.mpi_engine import MpiCrew
-from dualgap.distributed.sources import split
-from dualgap.distributed.survey import survey
+from dualgap.distributed.data.agreement import summarize
+from dualgap.distributed.data.sources import split
+from dualgap.distributed.engines.mpi import MpiEngine
 
 mpi = pytest.importorskip("mpi4py.MPI")
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
@@ -59,14 +59,14 @@ def test_the_same_bits_as_threads(tmp_path, scheme, work, processes):
 def test_a_job_of_one_process():
     data = problem()
 
-    def use(crew):
-        surveys = crew.ask(survey, Partitioned([(0, 0)], "hinge").model)
-        assert [each.n for each in surveys] == [80, 80, 80]
-        crew.put([np.ones(80)] * 3)
-        assert crew.copy()[2].sum() == 80.0
-        return crew.workers
+    def use(engine):
+        summaries = engine.ask(summarize, Partitioned([(0, 0)], "hinge").spec)
+        assert [each.n for each in summaries] == [80, 80, 80]
+        engine.put([np.ones(80)] * 3)
+        assert engine.copy()[2].sum() == 80.0
+        return engine.workers
 
-    assert MpiCrew(mpi.COMM_SELF, split(data.X, data.y, None, 3), 60.0).drive(use) == 1
+    assert MpiEngine(mpi.COMM_SELF, split(data.X, data.y, None, 3), 60.0).drive(use) == 1
 
 
 def test_every_process_learns_of_an_error(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
-from dualgap.distributed import driver_facts
+from dualgap.distributed.driver import facts
 from dualgap.penalties import L1, L2, Box, Weighted
 from dualgap.proof import certificate, terms
 from dualgap.proof.ballast import ballast, candidates, charged, chosen, merged, moves
@@ -176,7 +176,7 @@ def test_what_ballast_costs_is_charged(problem):
 
 
 def test_one_function_judges():
-    assert driver_facts.judged is certificate.judged
+    assert facts.judged is certificate.judged
 
 
 def test_a_point_without_room_is_made_shorter_first():

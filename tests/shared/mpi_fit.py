@@ -16,7 +16,7 @@ import numpy as np
 from cluster_data import blocks, problem, sparse_data
 from mpi4py import MPI
 
-from dualgap.distributed import Partitioned, local, solve
+from dualgap.distributed import Partitioned, solve, tasks
 
 folder, scheme, work = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 comm = MPI.COMM_WORLD
@@ -45,7 +45,7 @@ def failing():
         solve(Partitioned(parts), comm, work=1, tol=0.1)  # what kernels take is no delay of a round
         how["round_seconds"] = 2.0
         if comm.Get_rank() == 1:
-            local.advance = late
+            tasks.advance = late
     try:
         solve(Partitioned(parts), comm, work=1, **how)
     except Exception as error:
@@ -55,11 +55,11 @@ def failing():
 if scheme in ("bad", "late"):
     failing()
 else:
-    advance, looks, how = local.advance, [], {}
+    advance, looks, how = tasks.advance, [], {}
     if len(sys.argv) > 4:
         how = {"checkpoint": folder, "checkpoint_every": int(sys.argv[4]), "callback": looks.append}
     if len(sys.argv) > 5 and comm.Get_rank() == 1:
-        local.advance = dying
+        tasks.advance = dying
     solution = solve(problem(), comm, scheme, partitions=5, work=work, tol=1e-3, **how)
     found = {"coef": solution.coef, "dual": solution.dual, "looks": len(looks)}
     np.savez(folder / f"{comm.Get_rank()}.npz", **found)

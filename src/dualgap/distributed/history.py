@@ -1,4 +1,4 @@
-"""What a distributed fit writes down of each round."""
+"""The history of a distributed fit: one row for each round."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dualgap.run.solution import History
 
 
 class RoundHistory(History):
-    """A row for each round, and one for the start; to the columns of ``History`` come
+    """A row for the start and one for each round, with more columns than ``History``.
 
     ``work``           local epochs, or τ
-    ``round_seconds``  of the round, from the driver's point of view
-    ``local_seconds``  of the busiest process in it
-    ``sent``           bytes of u and of coefficients to be judged, for all partitions
-    ``received``       bytes of what u changes by, from all partitions
-    ``workers``        how many there were
-    ``lost``           partitions that were set back before the round
+    ``round_seconds``  seconds of the round, measured by the driver
+    ``local_seconds``  seconds that the busiest process worked in it
+    ``sent``           bytes of u and of coefficients for gap checks, to all partitions
+    ``received``       bytes of changes of u, from all partitions
+    ``workers``        the number of workers
+    ``lost``           partitions that were restored from a copy before the round
     """
 
     columns = (

@@ -1,4 +1,4 @@
-"""``solve``: look at the partitions, agree on what they have in common, run the rounds, prove."""
+"""``solve``: check what the partitions have in common, run the rounds, return the proof."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.distributed.block import Block
-from dualgap.distributed.checkpoint import Folder, duals_of, identity
-from dualgap.distributed.constant_model import with_null_model
-from dualgap.distributed.driver_facts import Whole, frame_of, whole_of
-from dualgap.distributed.engine import Crew, insisting
-from dualgap.distributed.engines import enlisted
-from dualgap.distributed.local import begin
-from dualgap.distributed.loop import Limits, Loop
-from dualgap.distributed.pace import Pace
-from dualgap.distributed.partitioned import Partitioned, as_partitioned
-from dualgap.distributed.proximal import Held, count_held, under
-from dualgap.distributed.schemes import Scheme, scheme_of
-from dualgap.distributed.survey import Making, agreed, made, survey
+from dualgap.distributed.data.agreement import Agreement, agree, make_block, summarize
+from dualgap.distributed.data.block import Block, ProximalTerm, without_samples
+from dualgap.distributed.data.partitioned import Partitioned, as_partitioned
+from dualgap.distributed.driver.baseline import with_baseline
+from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity, saved_duals
+from dualgap.distributed.driver.facts import DriverFacts, driver_facts
+from dualgap.distributed.driver.proximal import count_proximal
+from dualgap.distributed.driver.rounds import Driver, Limits
+from dualgap.distributed.driver.work import WorkSchedule
+from dualgap.distributed.engines import run_with_engine
+from dualgap.distributed.engines.protocol import Engine, retry_until_stable
+from dualgap.distributed.schemes import scheme_named
+from dualgap.distributed.schemes.base import Scheme
+from dualgap.distributed.tasks import measure
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
 from dualgap.run.interrupt import deferred
@@ -46,35 +47,37 @@ def solve(
     checkpoint_every: int = 10,
     round_seconds: float = 600.0,
 ) -> Solution:
-    """Fit a problem whose data is in parts, and prove how good the fit is.
+    """Fit a problem whose data is in partitions, and prove how good the fit is.
 
-    The result depends on the partitions, ``work`` and ``random_state`` only: not on how many
-    workers there are, nor on their speed.
+    The result depends only on the partitions, ``work`` and ``random_state``: not on the number of
+    workers, nor on their speed.
 
     Parameters
     ----------
     problem : Partitioned or Problem
-        A ``Problem`` is cut into ``partitions`` parts of consecutive samples, 8 by default.
+        A ``Problem`` is cut into ``partitions`` partitions of consecutive samples, 8 by default.
     client : None, int, dask.distributed.Client or MPI communicator
-        Who works: threads of this process, so many of them, a Dask cluster, or the processes of an
-        MPI job, all of which call ``solve`` and get the solution.
+        What does the work: threads of this process, that many threads, a Dask cluster, or the
+        processes of an MPI job, which all call ``solve`` and all get the solution.
     scheme : "cocoa+", "disdca" or "quartz"
-        Local epochs; dual steps on τ samples of each partition, one after the other; or all at
-        once, with the step sizes of the (c,τ)-distributed sampling.
+        Each partition makes local epochs of dual coordinate steps; or such steps on τ of its
+        samples, one after the other; or on τ samples at once, with the step sizes of the
+        (c,τ)-distributed sampling.
     work : "auto", int or sequence
-        Local epochs of a round, or τ. "auto": as much as hides the time of an exchange, so that
-        the result depends on the clock; ``work=solution.history.work`` repeats such a run.
+        Local epochs of a round, or τ; a sequence has one number for each round. "auto" chooses as
+        much as hides the time of an exchange, so the result depends on the clock;
+        ``work=solution.history.work[1:]`` repeats such a run.
     tol, max_epochs, max_seconds, callback, progress, warm_start
-        As for ``dualgap.solve``; an epoch is as many visits as there are samples. To
-        ``max_epochs``, the local epochs of one round count as one.
+        As for ``dualgap.solve``. An epoch is as many visits as there are samples; for
+        ``max_epochs``, all local epochs of one round count as one.
     random_state : int
     checkpoint : path, optional
-        A folder. If it has a checkpoint of this problem, the run goes on from there.
+        A folder. If it has a checkpoint of this problem, the run continues from there.
     checkpoint_every : int
-        Rounds between two copies of the dual variables, in that folder and for workers that fail:
-        a failure costs at most the progress of so many rounds.
+        Rounds between two copies of the dual variables, in that folder and in the memory of the
+        driver: when a worker fails, the progress of at most that many rounds is lost.
     round_seconds : float
-        How long a round may take before the run is given up.
+        How long a round may take before the run raises an error.
 
     Returns
     -------
@@ -85,11 +88,11 @@ def solve(
         work, tol, max_epochs, max_seconds, random_state, callback, progress, warm_start,
         checkpoint, checkpoint_every, round_seconds,
     )  # fmt: skip
-    return solved(as_partitioned(problem, partitions), client, scheme, options)[0]
+    return solve_partitioned(as_partitioned(problem, partitions), client, scheme, options)[0]
 
 
 class Options(NamedTuple):
-    """Those of ``solve``."""
+    """The options of ``solve``."""
 
     work: Any = "auto"
     tol: float = 1e-4
@@ -104,36 +107,39 @@ class Options(NamedTuple):
     round_seconds: float = 600.0
 
 
-def solved(
-    parts: Partitioned, client: Any, scheme: str, options: Options
+def solve_partitioned(
+    problem: Partitioned, client: Any, scheme_name: str, options: Options
 ) -> tuple[Solution, Block]:
     """The solution, and the problem without its samples."""
-    chosen, limits = scheme_of(scheme), _limits(options)
+    scheme, limits = scheme_named(scheme_name), _limits(options)
     seed = whole(options.random_state, "random_state", 0)
-    patience = number(options.round_seconds, "round_seconds", 0.0, open_low=True)
+    round_seconds = number(options.round_seconds, "round_seconds", 0.0, open_low=True)
     if options.callback is not None and not callable(options.callback):
         raise ValueError(f"callback must be a function, not {options.callback!r}")
 
-    def drive(crew: Crew) -> tuple[Solution, Block]:
-        making, sizes = _prepare(crew, parts)
-        frame = frame_of(making.settled.model, making.shape)
-        _refuse_misfit(chosen, frame)
-        limits_of_work = chosen.first_work(frame), chosen.most_work(frame)
-        pace = Pace(options.work, *limits_of_work, chosen.hidden)
-        facts = _begun(crew, frame, options, sizes)
+    def drive(engine: Engine) -> tuple[Solution, Block]:
+        agreement, sizes = _make_blocks(engine, problem)
+        spec = agreement.model.spec
+        skeleton = without_samples(spec, agreement.totals)
+        _refuse(scheme, skeleton)
+        work = scheme.first_work(skeleton), scheme.max_work(skeleton), scheme.work_per_exchange
+        schedule = WorkSchedule(options.work, *work)
+        facts = _start(engine, skeleton, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
-            own = identity(making.settled.model, facts.digests, chosen.name, seed)
-            folder = Folder(options.checkpoint, own)
+            own = identity(spec, facts.digests, scheme.name, seed)
+            folder = CheckpointFolder(options.checkpoint, own)
             saved = folder.read()
             if saved is not None:
-                crew.put(duals_of(saved, [size * frame.width for size in sizes]))
-                insisting(lambda: crew.run(begin, False))
-        ends = limits._replace(target=limits.target * facts.scale)
-        loop = Loop(crew, facts, chosen, pace, ends, seed, options.callback, folder, saved)
-        return _finished(loop, chosen, options.progress), frame
+                engine.put(saved_duals(saved, [size * skeleton.width for size in sizes]))
+                retry_until_stable(lambda: engine.run(measure, False))
+        absolute = limits._replace(target=limits.target * facts.scale)
+        driver = Driver(
+            engine, facts, scheme, schedule, absolute, seed, options.callback, folder, saved
+        )
+        return _finish(driver, options.progress), skeleton
 
-    found: tuple[Solution, Block] = enlisted(client, parts.sources, patience, drive)
+    found: tuple[Solution, Block] = run_with_engine(client, problem.sources, round_seconds, drive)
     return found
 
 
@@ -147,68 +153,70 @@ def _limits(options: Options) -> Limits:
     )
 
 
-def _begun(crew: Crew, frame: Block, options: Options, sizes: list[int]) -> Whole:
-    """Facts about all samples; partitions have the dual variables to start from."""
+def _make_blocks(engine: Engine, problem: Partitioned) -> tuple[Agreement, list[int]]:
+    """Turn raw data into blocks; returns what the partitions agree on, and their sizes."""
+    summaries = retry_until_stable(lambda: engine.ask(summarize, problem.spec))
+    agreement = agree(summaries, problem.sources, problem.resolve(summaries))
+    engine.transform(make_block, agreement)
+    return agreement, [each.n for each in summaries]
+
+
+def _refuse(scheme: Scheme, skeleton: Block) -> None:
+    """Raise if the scheme cannot solve the problem."""
+    count, loss = count_proximal(skeleton), skeleton.loss
+    smooth = loss.gamma > 0.0 or getattr(loss, "differentiable", False)
+    intercepts = skeleton.width if skeleton.intercept is True else 0
+    refusal: str | None
+    if len(skeleton.free_places) > intercepts:
+        refusal = (
+            "features without a penalty, other than the intercept, need one machine "
+            "(dualgap.solve): give them a small weight"
+        )
+    elif count == skeleton.coef_size and not smooth:
+        refusal = (
+            f"the {type(loss).__name__} loss has kinks and the penalty is not strongly convex, "
+            "which would take too many rounds: use a smoothed loss, or an elastic net"
+        )
+    else:
+        term = ProximalTerm(1.0, np.zeros(count)) if count else None
+        refusal = scheme.refusal(skeleton.with_proximal(term))
+    if refusal:
+        raise ValueError(f"scheme {scheme.name!r} does not fit the problem: {refusal}")
+
+
+def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) -> DriverFacts:
+    """Give partitions the dual variables to start from, and measure the blocks."""
     if options.warm_start is not None:
         given = getattr(options.warm_start, "dual", options.warm_start)
-        flat = frame.flat(given, "warm_start dual variables", frame.shape.n)
-        crew.put(np.split(flat, np.cumsum(sizes)[:-1] * frame.width))
+        flat = skeleton.flat(given, "warm_start dual variables", skeleton.totals.n)
+        engine.put(np.split(flat, np.cumsum(sizes)[:-1] * skeleton.width))
     digest = options.checkpoint is not None
-    facts = whole_of(frame, insisting(lambda: crew.run(begin, digest)))
-    if frame.intercept is True:
-        facts = insisting(lambda: with_null_model(crew, facts))
+    facts = driver_facts(skeleton, retry_until_stable(lambda: engine.run(measure, digest)))
+    if skeleton.intercept is True:
+        facts = retry_until_stable(lambda: with_baseline(engine, facts))
     return facts
 
 
-def _refuse_misfit(scheme: Scheme, frame: Block) -> None:
-    count, loss = count_held(frame), frame.loss
-    smooth = loss.gamma > 0.0 or getattr(loss, "differentiable", False)
-    intercepts = frame.width if frame.intercept is True else 0
-    lacks: str | None
-    if len(frame.free_places) > intercepts:
-        lacks = (
-            "features without a penalty, other than the intercept, are for one machine "
-            "(dualgap.solve): give them a small weight"
-        )
-    elif count == frame.coef_size and not smooth:
-        lacks = (
-            f"the {type(loss).__name__} loss has kinks and the penalty is not strongly convex, "
-            "which takes partitions too many rounds: use a smoothed loss, or an elastic net"
-        )
-    else:
-        lacks = scheme.refusal(under(frame, Held(1.0, np.zeros(count)) if count else None))
-    if lacks:
-        raise ValueError(f"scheme {scheme.name!r} does not fit the problem: {lacks}")
-
-
-def _prepare(crew: Crew, parts: Partitioned) -> tuple[Making, list[int]]:
-    """Turn what partitions have read into blocks; returns what they agree on, and their sizes."""
-    surveys = insisting(lambda: crew.ask(survey, parts.model))
-    making = agreed(surveys, parts.sources, parts.settled(surveys))
-    crew.transform(made, making)
-    return making, [each.n for each in surveys]
-
-
-def _finished(loop: Loop, scheme: Scheme, progress: bool) -> Solution:
-    with Progress(loop.limits.target, enabled=progress) as loop.progress:
-        if loop.folder is None:
-            status = loop.run_to_the_end()
+def _finish(driver: Driver, progress: bool) -> Solution:
+    with Progress(driver.limits.target, enabled=progress) as driver.progress:
+        if driver.folder is None:
+            status = driver.run_to_the_end()
         else:
-            with deferred() as loop.interrupted:
-                status = loop.run_to_the_end()
-        proof, w, duals = loop.proven()
-        loop.progress.show(loop.passes, proof.gap)
-    if proof.gap <= loop.limits.target:
+            with deferred() as driver.interrupted:
+                status = driver.run_to_the_end()
+        proof, w, duals = driver.final_proof()
+        driver.progress.show(driver.passes, proof.gap)
+    if proof.gap <= driver.limits.target:
         status = Status.CONVERGED
-    own, intercept = split(loop.frame, w)
+    coef, intercept = split(driver.skeleton, w)
     return Solution(
-        coef=own,
+        coef=coef,
         intercept=intercept,
-        dual=loop.frame.shaped(np.concatenate(duals)),
+        dual=driver.skeleton.shaped(np.concatenate(duals)),
         certificate=proof,
-        history=loop.history,
+        history=driver.history,
         status=status,
-        method=f"{scheme.name} on {loop.crew.size} partitions",
-        target=loop.limits.target,
-        passes=loop.passes,
+        method=f"{driver.scheme.name} on {driver.engine.size} partitions",
+        target=driver.limits.target,
+        passes=driver.passes,
     )

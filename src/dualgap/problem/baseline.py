@@ -58,28 +58,32 @@ def origin(problem: Any) -> Floats:
 def _of_classes(problem: Any) -> float:
     if type(problem.loss) is not Softmax:
         return np.inf
+    return _objective(problem, np.tile(best_logits(class_shares(problem)), problem.n))
+
+
+def best_logits(shares: Floats) -> Floats:
+    """The decision values of the best constant softmax model, for the weight of each class."""
     with np.errstate(divide="ignore"):
-        z = np.maximum(np.log(_shares(problem)), _NEVER)
-    return _objective(problem, np.tile(z, problem.n))
+        return np.maximum(np.log(shares), _NEVER)
 
 
-def _shares(problem: Any) -> Floats:
-    """Of the classes in the weights."""
+def class_shares(problem: Any) -> Floats:
+    """The weight of each class."""
     return np.asarray(np.bincount(problem.y.astype(int), problem.c, problem.width))
 
 
 def best_constant(problem: Any) -> tuple[float, float]:
     """The minimum over b of Σ c φ(b), and b: convex, by bisection on its slope."""
-    slope, stride = _slope(problem, 0.0), _stride(problem)
+    slope, stride = slope_at(problem, 0.0), _stride(problem)
     near, far = 0.0, -np.sign(slope) * stride
     for _ in range(_DOUBLINGS):  # until the slope changes its sign
-        if _slope(problem, far) * slope <= 0.0:
+        if slope_at(problem, far) * slope <= 0.0:
             break
         near, far = far, 2.0 * far
     best = (np.inf, 0.0)
     for _ in range(_HALVINGS):
         middle = 0.5 * (near + far)
-        at = _slope(problem, middle)
+        at = slope_at(problem, middle)
         best = min(best, (_objective(problem, np.full(problem.n, middle)), middle))
         if abs(at * (far - near)) <= _CLOSE * best[0]:  # no more than that can be gained
             break
@@ -92,7 +96,8 @@ def _objective(problem: Any, z: Any) -> float:
         return float(problem.loss_value(z) + problem.origin_value - problem.floor)
 
 
-def _slope(problem: Any, b: float) -> float:
+def slope_at(problem: Any, b: float) -> float:
+    """The derivative of Σ c φ(b)."""
     a = np.empty(problem.n)
     terms.slopes(problem.loss, problem.y, np.full(problem.n, b), a)
     return -float(np.sum(problem.c * a))

@@ -1,7 +1,7 @@
-"""How much work a round has: as much as hides the time that the exchange takes.
+"""How much work a round has: as much as hides the time of the exchange.
 
-What "auto" decides depends on the clock, and so does its result. Each decision is in the history,
-column ``work``: given back as ``work=history.work``, it repeats the run, bit for bit.
+What "auto" decides depends on the clock, and so does the result. Each decision is in the history,
+column ``work``; a run with ``work=history.work`` repeats it bit for bit.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.distributed.local import Answer
+from dualgap.distributed.messages import RoundAnswer
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import whole
 
-_ROOM = 4.0  # how much more than that may be before a round gets less
 
+class WorkSchedule:
+    """The work of each round, in the unit of the scheme: local epochs or τ.
 
-class Pace:
-    """The work of each round; its unit is that of the scheme.
-
-    ``hidden``: how many seconds of it there should be for each second of an exchange.
+    ``first``, ``most``: of "auto"; ``per_exchange``: seconds of work that "auto" aims at for each
+    second of an exchange.
     """
 
-    def __init__(self, work: Any, first: int, most: int, hidden: float) -> None:
-        self.most, self.hidden = most, hidden
+    def __init__(self, work: Any, first: int, most: int, per_exchange: float) -> None:
+        self.most, self.per_exchange = most, per_exchange
         self.auto = isinstance(work, str) and work == "auto"
         self.plan: list[int] = []
         if self.auto:
@@ -45,21 +45,21 @@ class Pace:
         return self.now
 
     def learn(self, seconds: float, busy: float) -> None:
-        """How long a round took, and the busiest worker."""
+        """Adapt to how long a round took, and how long its busiest process worked."""
         if not self.auto:
             return
         if not self._warm:  # the first round loads kernels
             self._warm = True
             return
-        wanted = self.hidden * max(seconds - busy, 0.0)
+        wanted = self.per_exchange * max(seconds - busy, 0.0)
         if busy < wanted:
             self.now = min(2 * self.now, self.most)
-        elif busy > 2.0 * _ROOM * wanted and self.now > 1:
+        elif busy > TUNING.excess_before_halving * wanted and self.now > 1:
             self.now = self.now // 2
 
 
-def busiest(answers: list[Answer]) -> float:
-    """The seconds of the process that had most to do."""
+def busiest(answers: list[RoundAnswer]) -> float:
+    """The seconds of the process that worked longest."""
     spent: dict[Any, float] = defaultdict(float)
     for answer in answers:
         spent[answer.process] += answer.seconds

@@ -1,8 +1,8 @@
-"""Estimators on data in parts: ``fit(LinearSVC(), X, y, client)``.
+"""Estimators on partitioned data: ``fit(LinearSVC(), X, y, client=client)``.
 
-The estimator says what is to be minimised and gets the attributes that its own ``fit`` sets; what
-is in between is ``solve``. λ depends on the number of samples and the loss on that of classes, so
-both are known only once the partitions have been looked at.
+The estimator says what to minimise and gets the attributes that its own ``fit`` sets; in between is
+``solve``. λ depends on the number of samples and the loss on the number of classes, so both are
+known only once the partitions have been summarised.
 """
 
 from __future__ import annotations
@@ -14,39 +14,45 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.distributed.block import Block, Model, check_model
-from dualgap.distributed.partitioned import Partitioned
-from dualgap.distributed.readers import from_dask, from_dataframe
-from dualgap.distributed.solve import Options, solved
-from dualgap.distributed.sources import Sources, listed
-from dualgap.distributed.survey import ByClass, Settled, Survey, label_sums, union
+from dualgap.distributed.data.agreement import (
+    ClassWeights,
+    ResolvedModel,
+    Summary,
+    label_weights,
+    union,
+)
+from dualgap.distributed.data.block import Block, ModelSpec, check_spec
+from dualgap.distributed.data.partitioned import Partitioned
+from dualgap.distributed.data.readers import from_dask, from_dataframe
+from dualgap.distributed.data.sources import Sources, listed
+from dualgap.distributed.solve import Options, solve_partitioned
 from dualgap.linalg.validate import Floats, unknown
 from dualgap.proof.radius import radius
 from dualgap.run.solution import Solution
 
 
 class _ManyClassesError(Exception):
-    """A loss of two classes has met more: each is a problem of its own."""
+    """A loss for two classes has met more: each class needs a problem of its own."""
 
 
-class _Estimated(Partitioned):
-    """The problem of an estimator; ``positive``: of which class, against the rest."""
+class _EstimatorProblem(Partitioned):
+    """The problem of an estimator; ``positive``: the class that is fitted against the rest."""
 
     def __init__(self, estimator: Any, sources: Sources, positive: Any = None) -> None:
         self.estimator, self.sources, self.positive = estimator, sources, positive
         self.classifies = hasattr(estimator, "_is_joint")
         self.classes: Any = None
-        # Labels may be anything: those of a loss of many classes may, too.
+        # The loss is not known yet. Softmax accepts any number of labels of any kind.
         loss = "softmax" if self.classifies else estimator._loss()
-        self.model = check_model(Model(loss, "l2", 1.0))
+        self.spec = check_spec(ModelSpec(loss, "l2", 1.0))
 
-    def settled(self, surveys: list[Survey]) -> Settled:
+    def resolve(self, summaries: list[Summary]) -> ResolvedModel:
         from dualgap.estimators.classifier import refuse_one_class
 
-        model, labels, by_class = self.estimator, None, None
-        total = float(sum(each.weight for each in surveys))
+        model, labels, class_weights = self.estimator, None, None
+        total = float(sum(each.weight for each in summaries))
         if self.classifies:
-            self.classes = labels = union(surveys)
+            self.classes = labels = union(summaries)
             refuse_one_class(labels, model)
             model._joint = joint = model._is_joint(len(labels))
             if len(labels) > 2 and not joint:
@@ -54,26 +60,26 @@ class _Estimated(Partitioned):
                     raise _ManyClassesError
                 others = labels[labels != self.positive]
                 labels = np.array([others[0], self.positive])
-            sums = label_sums(surveys, self.classes)
-            by_class = self._by_class(sums)
-            total = total if by_class is None else float(sums @ by_class.factors)
-        p, lam = max(each.p for each in surveys), model._lam(total)
+            sums = label_weights(summaries, self.classes)
+            class_weights = self._class_weights(sums)
+            total = total if class_weights is None else float(sums @ class_weights.factors)
+        p, lam = max(each.p for each in summaries), model._lam(total)
         one = model._subproblem(np.empty(0), None, p, lam)
         if lam == 0.0:
-            raise ValueError("a model without a penalty has no distributed fit: add a penalty")
+            raise ValueError("models without a penalty have no distributed fit: add a penalty")
         scaling = getattr(model, "intercept_scaling", 1.0)
-        found = Model(one.loss, one.penalty, one.lam, model._intercept(), scaling)
-        return Settled(check_model(found), labels, by_class)
+        spec = ModelSpec(one.loss, one.penalty, one.lam, model._intercept(), scaling)
+        return ResolvedModel(check_spec(spec), labels, class_weights)
 
-    def _by_class(self, sums: Floats) -> ByClass | None:
-        """As for one machine, where a sample for each class has the weight of all of them."""
+    def _class_weights(self, sums: Floats) -> ClassWeights | None:
+        """As on one machine, for one sample of each class that has the weight of all of them."""
         from dualgap.estimators.classifier import class_weights
 
         given, each = getattr(self.estimator, "class_weight", None), np.arange(len(sums))
         k = None if self.positive is None else int(np.searchsorted(self.classes, self.positive))
         by_class = class_weights(given, self.classes, each, sums)
         factors = self.estimator._weights_of(k, each, None, by_class)
-        return None if factors is None else ByClass(self.classes, factors)
+        return None if factors is None else ClassWeights(self.classes, factors)
 
 
 def fit(
@@ -86,23 +92,25 @@ def fit(
     scheme: str = "cocoa+",
     **options: Any,
 ) -> Any:
-    """Fit an estimator of this package on data in parts, and prove how good the fit is.
+    """Fit an estimator of this package on partitioned data, and prove how good the fit is.
 
     Parameters
     ----------
     estimator : LinearSVC, LogisticRegression, Ridge, ...
-        Its tol, max_iter, random_state and callback count; its method does not.
+        Its tol, max_iter, random_state and callback are used; its method is not.
     X : Dask array, Dask dataframe, list of partitions, or what ``from_libsvm`` returns
     y, sample_weight : Dask or other arrays; for a dataframe the names of columns, or Dask series
-        Partitions have theirs with them.
+        Not for a list of partitions, which contain their own.
     client, scheme, options
-        As for ``solve``; with a problem for each class, ``checkpoint`` gets a folder for each.
+        As for ``solve``. If each class has a problem of its own, ``checkpoint`` gets a folder for
+        each.
 
     Returns
     -------
     estimator
-        Itself, fitted. ``decision_radius`` is infinite under L1 and with an intercept without a
-        penalty, and ``support_certified_`` says nothing: that would take more passes over the data.
+        The same estimator, fitted. ``decision_radius`` is infinite under L1 and with an unpenalised
+        intercept, and ``support_certified_`` is all False: more would take more passes over the
+        data.
     """
     _refuse_other(estimator)
     for name in options:
@@ -110,16 +118,17 @@ def fit(
             raise TypeError(unknown("option", name, Options._fields))
     sources = _sources(X, y, sample_weight)
     try:
-        parts = _Estimated(estimator, sources)
-        found = [_solved(parts, client, scheme, options)]
-        classes = parts.classes
+        problem = _EstimatorProblem(estimator, sources)
+        found = [_solve(problem, client, scheme, options)]
+        classes = problem.classes
     except _ManyClassesError:
-        classes = parts.classes
-        each = [_Estimated(estimator, sources, positive) for positive in classes]
+        classes = problem.classes
+        problems = [_EstimatorProblem(estimator, sources, positive) for positive in classes]
         found = [
-            _solved(one, client, scheme, _in_own_folder(options, k)) for k, one in enumerate(each)
+            _solve(one, client, scheme, _in_own_folder(options, k))
+            for k, one in enumerate(problems)
         ]
-    return _published(estimator, sources, classes, found)
+    return _publish(estimator, sources, classes, found)
 
 
 def _refuse_other(estimator: Any) -> None:
@@ -128,8 +137,8 @@ def _refuse_other(estimator: Any) -> None:
         raise ValueError(f"estimator must be one of dualgap, such as LinearSVC(), not {name}")
     if hasattr(estimator, "cv"):
         raise ValueError(
-            f"{name} chooses among models by folds, which data in parts has no fit for: fit one "
-            f"model for each strength of the penalty, such as {name.removesuffix('CV')}"
+            f"{name} chooses among models by folds, which partitioned data does not support: fit "
+            f"one model for each strength of the penalty, such as {name.removesuffix('CV')}"
         )
 
 
@@ -145,16 +154,16 @@ def _sources(X: Any, y: Any, sample_weight: Any) -> Sources:
     if hasattr(X, "to_delayed") and hasattr(X, "columns"):
         return from_dataframe(X, y, sample_weight)
     if y is not None or sample_weight is not None:
-        raise ValueError("partitions have their y and sample_weight with them: [(X, y), ...]")
+        raise ValueError("partitions contain their y and sample_weight: [(X, y), ...]")
     return listed(X)
 
 
-def _solved(
-    parts: _Estimated, client: Any, scheme: str, options: dict[str, Any]
+def _solve(
+    problem: _EstimatorProblem, client: Any, scheme: str, options: dict[str, Any]
 ) -> tuple[Solution, Block]:
     from dualgap.estimators.fits import max_epochs, seeds
 
-    model = parts.estimator
+    model = problem.estimator
     seed = seeds(getattr(model, "random_state", None), 1)[0]
     how = {
         "tol": model.tol,
@@ -164,10 +173,10 @@ def _solved(
         "progress": bool(model.verbose),
         **options,
     }
-    return solved(parts, client, scheme, Options(**how))
+    return solve_partitioned(problem, client, scheme, Options(**how))
 
 
-def _published(
+def _publish(
     estimator: Any, sources: Sources, classes: Any, found: list[tuple[Solution, Block]]
 ) -> Any:
     from sklearn.exceptions import ConvergenceWarning
@@ -184,20 +193,21 @@ def _published(
     if sources.names is not None:
         estimator.feature_names_in_ = np.array(sources.names, dtype=object)
     fits = []
-    for solution, frame in found:
-        bound = radius(_without_data(frame), None, None, None, solution.certificate)
-        if frame.intercept is True:
-            between = None if frame.width == 1 else np.full((frame.width, frame.width), np.inf)
+    for solution, skeleton in found:
+        bound = radius(_without_intercept(skeleton), None, None, None, solution.certificate)
+        if skeleton.intercept is True:
+            width = skeleton.width
+            between = None if width == 1 else np.full((width, width), np.inf)
             bound = bound._replace(intercept=np.inf, between=between)
         nothing = np.zeros(solution.coef.shape, dtype=bool)
-        own = (*centred(frame, solution), solution.dual, solution.certificate)
+        own = (*centred(skeleton, solution), solution.dual, solution.certificate)
         fits.append(Fit(solution, *own, bound, nothing))
     estimator._publish(fits, single=classes is None)
     return estimator
 
 
-def _without_data(frame: Block) -> Block:
-    """The frame as ``radius`` asks it: it would look at samples for an unpenalised intercept."""
-    other = copy.copy(frame)
-    other.intercept = frame.intercept if frame.intercept == "penalised" else False
+def _without_intercept(skeleton: Block) -> Block:
+    """For an unpenalised intercept ``radius`` would need samples, which the skeleton has not."""
+    other = copy.copy(skeleton)
+    other.intercept = skeleton.intercept if skeleton.intercept == "penalised" else False
     return other

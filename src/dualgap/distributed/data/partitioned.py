@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from dualgap.distributed.block import Model, check_model
-from dualgap.distributed.sources import Sources, listed, split
-from dualgap.distributed.survey import Settled, Survey, all_labels
+from dualgap.distributed.data.agreement import ResolvedModel, Summary, all_labels
+from dualgap.distributed.data.block import ModelSpec, check_spec
+from dualgap.distributed.data.sources import Sources, listed, split
+from dualgap.distributed.tuning import TUNING
 from dualgap.problem import Problem
 
 
 class Partitioned:
-    """A ``Problem`` whose data is in parts, which nobody has to hold all at once.
+    """A ``Problem`` whose data is in partitions. No process has to hold all of them.
 
     Parameters
     ----------
     partitions : list of (X, y) or (X, y, sample_weight), or of delayed ones
         Or what ``from_dask``, ``from_dataframe`` and ``from_libsvm`` return. The result of a fit
-        depends on them, but not on who works on them.
+        depends on the partitions, but not on the workers.
     loss, penalty, lam, intercept, intercept_scaling
-        As for ``Problem``. Weights count over all partitions.
+        As for ``Problem``. Weights are relative to the total weight of all partitions.
     """
 
     def __init__(
@@ -32,26 +33,26 @@ class Partitioned:
         intercept_scaling: float = 1.0,
     ) -> None:
         self.sources: Sources = listed(partitions)
-        self.model = check_model(Model(loss, penalty, lam, intercept, intercept_scaling))
+        self.spec = check_spec(ModelSpec(loss, penalty, lam, intercept, intercept_scaling))
 
-    def settled(self, surveys: list[Survey]) -> Settled:
-        """What is to be fitted, now that data is known."""
-        return Settled(self.model, all_labels(surveys, self.model.loss))
+    def resolve(self, summaries: list[Summary]) -> ResolvedModel:
+        """The model to fit, now that the partitions have been read."""
+        return ResolvedModel(self.spec, all_labels(summaries, self.spec.loss))
 
     def __repr__(self) -> str:
-        model = self.model
+        spec = self.spec
         return (
-            f"Partitioned({len(self.sources)} partitions, {model.loss!r}, {model.penalty!r}, "
-            f"lam={model.lam:g})"
+            f"Partitioned({len(self.sources)} partitions, {spec.loss!r}, {spec.penalty!r}, "
+            f"lam={spec.lam:g})"
         )
 
 
 def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
-    """A problem in memory is cut into ``partitions`` parts."""
+    """The problem itself, or a problem in memory cut into so many partitions."""
     if isinstance(problem, Partitioned):
         if partitions is not None and partitions != len(problem.sources):
             raise ValueError(
-                f"the problem has {len(problem.sources)} partitions already, not {partitions}"
+                f"the problem already has {len(problem.sources)} partitions, not {partitions}"
             )
         return problem
     if not isinstance(problem, Problem):
@@ -59,12 +60,12 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
             "problem must be a dualgap.Problem, or distributed.Partitioned(partitions, loss, "
             f"penalty, lam), which says what to fit to partitions, not {type(problem).__name__}"
         )
-    return _cut(problem, 8 if partitions is None else partitions)
+    return _cut(problem, TUNING.partitions if partitions is None else partitions)
 
 
 def _cut(problem: Problem, count: int) -> Partitioned:
     sources = split(problem.given, problem.given_y, problem.s, count)
-    # Its own penalty has a coefficient for the intercept, or one for each class.
+    # The penalty of the problem also covers the intercept, or has one place for each class.
     grown = problem.has_intercept or problem.width > 1
     penalty = problem.feature_penalty if grown else problem.penalty
     scaling = problem.constant if problem.has_intercept else 1.0

@@ -1,0 +1,1 @@
+"""The driver: rounds, proofs and checkpoints, from sums over samples that it never sees."""

@@ -1,0 +1,125 @@
+"""A run on disk: the state of the driver and the dual variables of all partitions, in one file.
+
+``run/checkpoint.py`` writes and reads the file, as it does for a run on one machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dualgap.distributed.data.block import ModelSpec
+from dualgap.files.describe import identity_text
+from dualgap.files.digest import digest
+from dualgap.linalg.validate import Floats
+from dualgap.run.checkpoint import Checkpoint
+from dualgap.run.loop_state import plain_rows
+from dualgap.steps.base import vector
+
+_FILE = "run.checkpoint"
+# Names in the file, which older versions have written too, and attributes of a driver.
+_COUNTERS = {
+    "number": "rounds",
+    "visits": "visits",
+    "spent": "counted_visits",
+    "operations": "operations",
+    "unseen": "visits_since_check",
+    "moved": "moved_since_check",
+    "idle": "idle_checks",
+    "doubts": "failed_proofs",
+    "doubtful": "failed_gap",
+    "primal": "primal",
+    "dual": "dual",
+    "looks": "gap_passes",
+    "looked": "checked",
+}
+
+
+def identity(spec: ModelSpec, digests: tuple[str, ...], scheme: str, seed: int) -> dict[str, str]:
+    """What must be the same for a run to be resumed, by name and in a few words."""
+    return {
+        "the number of partitions": str(len(digests)),
+        "the data": digest(np.frombuffer("".join(digests).encode(), np.uint8)),
+        "loss": identity_text(spec.loss),
+        "penalty": identity_text(spec.penalty),
+        "lam": repr(spec.lam),
+        "intercept": f"{spec.intercept!r} ({spec.intercept_scaling!r})",
+        "the scheme": scheme,
+        "random_state": repr(seed),
+    }
+
+
+class CheckpointFolder:
+    """The folder with the checkpoint of one run."""
+
+    def __init__(self, path: Any, identity: dict[str, str]) -> None:
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except (OSError, TypeError) as error:
+            raise ValueError(
+                f"checkpoint must be a folder, which {path!r} is not: {error}"
+            ) from None
+        self._file, self._identity = Checkpoint(Path(path) / _FILE, 0.0), identity
+
+    def read(self) -> dict[str, Any] | None:
+        """The last undamaged state; None if there is none. Refuses that of another run."""
+        found = self._file.read()
+        if found is not None:
+            self._file.refuse_other(found, self._identity)
+        return found
+
+    def write(self, driver: Any, duals: list[Floats]) -> None:
+        """Replace the checkpoint by the state of a driver between two rounds."""
+        self._file.write({"identity": self._identity, **_state(driver), "duals": duals})
+
+
+def _state(driver: Any) -> dict[str, Any]:
+    return {
+        "loop": {name: getattr(driver, attribute) for name, attribute in _COUNTERS.items()},
+        "seconds": driver.seconds,
+        "history": json.dumps(plain_rows(driver.history.rows)),
+        "u": driver.u,
+        "best": driver.best,
+        "scheme": driver.scheme.state(),
+        "outer": None if driver.outer is None else driver.outer.state(),
+        "work": driver.schedule.now,
+    }
+
+
+@contextmanager
+def _must_fit() -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
+
+
+def saved_duals(state: dict[str, Any], sizes: list[int]) -> list[Floats]:
+    """The dual variables of each partition; ``sizes``: how many each must have."""
+    with _must_fit():
+        return [vector({"dual": a}, "dual", size) for a, size in zip(state["duals"], sizes)]
+
+
+def restore(driver: Any, state: dict[str, Any]) -> None:
+    """Make a driver that has not begun continue from a checkpoint."""
+    with _must_fit():
+        _restore(driver, state)
+
+
+def _restore(driver: Any, state: dict[str, Any]) -> None:
+    size = driver.skeleton.coef_size
+    for name, attribute in _COUNTERS.items():
+        setattr(driver, attribute, state["loop"][name])
+    for row in json.loads(state["history"]):
+        driver.history.append(*row)
+    driver.earlier = state["seconds"]
+    driver.u, driver.best = vector(state, "u", size), vector(state, "best", size)
+    driver.scheme.restore(state["scheme"])
+    if driver.outer is not None:
+        driver.outer.restore(state["outer"])
+    driver.schedule.now = state["work"]

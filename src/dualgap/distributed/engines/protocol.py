@@ -1,0 +1,137 @@
+"""The protocol between the driver and an engine: the only place where the two meet.
+
+An engine keeps, for every partition, its data (a block) and its dual variables, wherever it wants
+to: in this process, on Dask workers, in the processes of an MPI job. The driver keeps only vectors
+as long as u, and copies of the dual variables in case they are lost. It works with the partitions
+by tasks alone:
+
+    task(block, a, k, message) -> (answer, new a)
+
+``a`` are the dual variables of partition ``k``; the driver sends the same ``message`` to all
+partitions. A task must be a function at the top level of a module, so that it can be pickled. It
+must not change its arguments, since an engine may run it again, anywhere. It must not use the
+clock or the number of workers for its result. Then results do not depend on the engine: answers
+arrive in the order of partitions, so what the driver adds up has the same bits on any number of
+workers.
+
+The calls of a driver:
+
+    engine.run(task, message)            a round: the new dual variables replace the old ones
+    engine.ask(task, message)            a question: dual variables stay as they are
+    engine.transform(function, message)  block = function(block, message), also after a failure
+    engine.copy(), engine.put(duals)     read and write all dual variables; both make a copy
+
+When workers fail, the engine loads their data again, restores their dual variables from the last
+copy and raises ``PartitionsLostError``. Dual variables of any age are feasible, so the driver only
+has to compute u again (``driver/state.py``). Tasks that do not depend on u are simply repeated
+(``retry_until_stable``).
+
+To add a scheme, write one file in ``schemes/`` with a subclass of ``Scheme`` (``schemes/base.py``)
+and the tasks that it needs, and add one line to ``SCHEMES`` in ``schemes/__init__.py``. Dual
+methods override ``steps``, a function that a partition runs in each round. Methods with another
+exchange, such as sums of gradients and Hessians, override ``run_round``. Failures, checkpoints,
+gap checks and proofs are the driver's business. To add an engine, subclass ``Engine`` and add one
+line to ``run_with_engine``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dualgap.distributed.data.block import Block
+from dualgap.linalg import parallel
+from dualgap.linalg.validate import Floats
+from dualgap.steps.base import dual_start
+
+PartitionTask = Callable[[Any, Any, int, Any], tuple[Any, Any]]
+
+
+class PartitionsLostError(RuntimeError):
+    """Some partitions are back at older dual variables, to which the driver's u does not belong."""
+
+    def __init__(self, partitions: Sequence[int]) -> None:
+        self.partitions = list(partitions)
+        names = ", ".join(map(str, self.partitions))
+        super().__init__(f"partitions {names} were restored from their last copy")
+
+
+class Engine(ABC):
+    """All partitions, and the workers that run tasks on them."""
+
+    size: int  # the number of partitions
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """The number of workers at present."""
+
+    @abstractmethod
+    def run(self, task: PartitionTask, message: Any) -> list[Any]:
+        """Run the task on each partition and keep the dual variables that it returns.
+
+        Raises ``PartitionsLostError`` once lost dual variables are restored from the last copy, or
+        are 0 if there is none.
+        """
+
+    @abstractmethod
+    def ask(self, task: PartitionTask, message: Any) -> list[Any]:
+        """The same for a task that leaves dual variables as they are."""
+
+    @abstractmethod
+    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+        """Replace the data of each partition by ``function(data, message)``."""
+
+    @abstractmethod
+    def copy(self) -> list[Floats]:
+        """The dual variables of all partitions, which become their last copy."""
+
+    @abstractmethod
+    def put(self, duals: list[Floats]) -> None:
+        """Give each partition its dual variables, which become its last copy."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the data."""
+
+
+def retry_until_stable(action: Callable[[], Any]) -> Any:
+    """Repeat the action until no partition is lost meanwhile.
+
+    It ends: an engine gives up, with another error, on a partition that it loses time and again.
+    """
+    while True:
+        try:
+            return action()
+        except PartitionsLostError:
+            continue
+
+
+def run_task(task: PartitionTask, block: Any, a: Any, k: int, message: Any) -> tuple[Any, Any]:
+    """Run a task in one thread: engines keep the cores busy by running several tasks at once.
+
+    Without dual variables, a task gets those that a fit starts from.
+    """
+    with parallel.at_most(1):
+        if a is None and isinstance(block, Block):
+            a = dual_start(block, None)
+        return task(block, a, k, message)
+
+
+@contextmanager
+def naming_partition(k: int) -> Iterator[None]:
+    """Errors raised within say which partition they are about."""
+    try:
+        yield
+    except Exception as error:
+        raise about_partition(k, error) from error
+
+
+def about_partition(k: int, error: BaseException) -> Exception:
+    """The error, with the number of the partition in front of its message."""
+    for kind in (ValueError, TypeError, MemoryError, OSError):
+        if isinstance(error, kind):
+            return kind(f"partition {k}: {error}")
+    return RuntimeError(f"partition {k}: {type(error).__name__}: {error}")

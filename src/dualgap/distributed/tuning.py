@@ -1,0 +1,88 @@
+"""The tuning constants of distributed fits: what each one trades, and where it was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """None of them changes what a certificate says, only how soon there is one."""
+
+    # Partitions that a problem in memory is cut into. More of them keep more workers busy, but take
+    # more rounds: docs/distributed.md counts 3 rounds with one partition and 61 with 8.
+    partitions: int = 8
+
+    # --- the work of a round ----------------------------------------------------------------------
+    # Local epochs of one CoCoA+ round with work="auto" or an explicit number. More than one did not
+    # save rounds in docs/distributed.md; they are free while they hide behind the exchange.
+    max_local_epochs: int = 32
+    # Seconds of local work for each second of exchange that work="auto" aims at. A larger τ saves
+    # rounds, so it pays to work longer; more local epochs hardly do (docs/distributed.md).
+    epoch_seconds_per_exchange: float = 1.0
+    batch_seconds_per_exchange: float = 5.0
+    # The first τ of work="auto" is the largest partition over this. Not measured: rounds that turn
+    # out to be short double it.
+    first_batch_divisor: int = 64
+    # Work is halved only beyond so many times the wanted seconds, so that noise in the clock does
+    # not make it swing between two values. Not measured.
+    excess_before_halving: float = 8.0
+
+    # --- when to stop -----------------------------------------------------------------------------
+    # Proofs in a row that miss the target without a smaller gap, before the run counts as stalled;
+    # and the factor by which a gap must fall to count as smaller. The same as on one machine
+    # (run/loop.py). Not measured.
+    failed_proofs: int = 5
+    smaller_gap: float = 0.9
+    # Gap checks in a row between which no dual variable moved, before the run counts as stalled.
+    idle_checks: int = 3
+
+    # --- outer proximal steps ---------------------------------------------------------------------
+    # ρ of an intercept, over the ρ with which the intercept adds as much to the curvature of a
+    # sample as all features together. All partitions share the intercept: at 1 they need many
+    # rounds to agree on it. In docs/distributed.md one Lasso took 1,212 epochs with an intercept
+    # held like the features; with 16 none of the four takes more than 304.
+    intercept_rho: float = 16.0
+    # ρ shrinks if the gap of an outer step is below `small_gap` times its proximal term, and grows
+    # if it is above `large_gap` times that; each time by `rho_step`. Not measured one by one.
+    small_gap: float = 0.1
+    large_gap: float = 1.0
+    rho_step: float = 4.0
+    # A proof takes several exchanges. It waits until the gap of the outer step is this fraction of
+    # the gap at the last proof, or until the gap of the problem should be `target_margin` times the
+    # target. Not measured.
+    proof_fraction: float = 0.3
+    target_margin: float = 0.9
+
+    # --- roots of falling functions, whose values cost an exchange --------------------------------
+    # Values that one exchange asks for at once; exchanges at most; and doublings of the first
+    # stride, all in one exchange. 16 values divide the interval by 15 each time, so that about a
+    # dozen exchanges reach the last bit. Not measured.
+    root_points: int = 16
+    root_exchanges: int = 40
+    root_doublings: int = 60
+    # The first stride of the best intercept, relative to |y| or 1, and the slope that counts as 0.
+    # The scale of a problem needs a few digits only.
+    intercept_stride: float = 1e-3
+    intercept_slope: float = 1e-9
+
+    # --- Dask -------------------------------------------------------------------------------------
+    # Messages up to so many bytes travel with each task; larger ones go to one worker, from which
+    # the others fetch them. Not measured.
+    inline_bytes: int = 10_000
+    # Seconds between two questions to the scheduler while the driver waits.
+    poll_seconds: float = 0.5
+    # Losses in a row, without a round in between, after which the partition itself is to blame:
+    # probably it needs more memory than a worker has.
+    losses_in_a_row: int = 5
+
+    # --- MPI --------------------------------------------------------------------------------------
+    # The first and the longest pause between two tests of a message. Rounds take 2 to 3 ms
+    # (docs/distributed.md), so the longest pause must stay below that.
+    first_pause: float = 1e-6
+    longest_pause: float = 1e-3
+    # Seconds that the last message of a failed run has to leave this process.
+    farewell_seconds: float = 1.0
+
+
+TUNING = Tuning()
