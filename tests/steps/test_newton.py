@@ -13,7 +13,7 @@ from dualgap.linalg import parallel
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
 from dualgap.methods import auto
-from dualgap.penalties.shape import Shape
+from dualgap.penalties.structure import Shape
 from dualgap.steps.newton import descent, newton
 from dualgap.steps.newton.descent import minimum, solve_scaled
 from dualgap.steps.newton.envelope import SmoothLosses

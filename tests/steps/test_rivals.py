@@ -15,7 +15,7 @@ from reference import LOSSES, PENALTIES, WEIGHTS, targets
 import dualgap as dg
 from dualgap.methods import METHODS
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.run.solution import Status
 from dualgap.steps import LBFGS, SAG, FullGradient, Setting
 from dualgap.steps.base import Start

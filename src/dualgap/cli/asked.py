@@ -15,10 +15,13 @@ from dualgap.cli.strength import strength
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
 from dualgap.linalg.validate import unknown
-from dualgap.penalties import L1, L2, Box, ElasticNet
+from dualgap.losses.targets import targets_of
+from dualgap.penalties import REGISTRY, Box, ElasticNet
+from dualgap.penalties.structure import is_uniform
 from dualgap.problem import Problem
 
-_PENALTIES: dict[str, Any] = {"l2": L2, "l1": L1, "elastic-net": ElasticNet}
+# Bounds are options of their own, and weights have none.
+_PENALTIES: dict[str, Any] = {name: kind for name, kind in REGISTRY.items() if is_uniform(kind)}
 _INTERCEPTS: dict[str, bool | str] = {"yes": True, "no": False, "penalised": "penalised"}
 
 
@@ -49,7 +52,7 @@ class Asked:
         loss = self._loss(table.y)
         y, labels = table.y, None
         if y.dtype.kind == "U":
-            if loss.targets in ("real", "count"):
+            if not targets_of(loss).labels:
                 raise ValueError(
                     f"the target holds words such as {str(y[0])!r}, and --loss {self.loss} needs "
                     "numbers: use logistic or hinge for two classes, softmax for more"

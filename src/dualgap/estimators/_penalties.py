@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.penalties import L1, L2, ElasticNet, structure
 
 
 def by_ratio(l1_ratio: float) -> Any:
@@ -18,15 +18,10 @@ def by_ratio(l1_ratio: float) -> Any:
 
 def constraints_of(penalty: Any, size: int) -> Any:
     """What is left of a penalty of strength 0: its bounds, and the features it switches off."""
-    if type(penalty) is Box:
-        low, high = np.asarray(penalty.low), np.asarray(penalty.high)
-        if (np.isinf(low) != np.isinf(high)).any():
-            raise ValueError(
-                "without a penalty (alpha=0 or C=inf) coefficients cannot be bounded on one side "
-                "only, as they are by positive=True: use a tiny alpha such as 1e-8, or a large C"
-            )
-        return penalty._replace(base=constraints_of(penalty.base, size))
-    weights = np.zeros(size)
-    if type(penalty) is Weighted and np.shape(penalty.weights) == (size,):
-        weights[np.isinf(penalty.weights)] = np.inf
-    return Weighted(L2(), weights)
+    low, high = structure.bounds(penalty)
+    if (np.isinf(low) != np.isinf(high)).any():
+        raise ValueError(
+            "without a penalty (alpha=0 or C=inf) coefficients cannot be bounded on one side "
+            "only, as they are by positive=True: use a tiny alpha such as 1e-8, or a large C"
+        )
+    return structure.without_strength(penalty, size)

@@ -14,6 +14,7 @@ from dualgap.estimators.docstrings import documented
 from dualgap.estimators.logistic import Probabilities
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.linalg.validate import named
+from dualgap.losses.targets import targets_of
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -54,12 +55,13 @@ class CertifiedClassifier(_AnyPenalty, InverseStrength, Probabilities, LinearCla
 
     def _loss(self) -> Any:
         loss = named(self.loss, losses.REGISTRY, "loss")
-        if getattr(loss, "targets", "binary") not in ("binary", "classes"):
+        if hasattr(loss, "targets") and not targets_of(loss).labels:
             raise ValueError(f"loss {self.loss!r} is for regression: use CertifiedRegressor")
         return loss
 
     def _is_joint(self, classes: int) -> bool:
-        return bool(getattr(self._loss(), "targets", None) == "classes")
+        loss = self._loss()
+        return hasattr(loss, "targets") and targets_of(loss).block
 
     predict_proba = available_if(_has_probabilities)(Probabilities.predict_proba)
     predict_log_proba = available_if(_has_probabilities)(Probabilities.predict_log_proba)
@@ -82,6 +84,6 @@ class CertifiedRegressor(_AnyPenalty, Strength, LinearRegressor):
 
     def _loss(self) -> Any:
         loss = named(self.loss, losses.REGISTRY, "loss")
-        if getattr(loss, "targets", "real") not in ("real", "count"):
+        if hasattr(loss, "targets") and targets_of(loss).labels:
             raise ValueError(f"loss {self.loss!r} is for classification: use CertifiedClassifier")
         return loss

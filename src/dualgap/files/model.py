@@ -10,6 +10,7 @@ import numpy as np
 
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
+from dualgap.losses.targets import mean
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.predictions import CertifiedClasses
@@ -69,7 +70,7 @@ class Model:
         """Labels, or numbers; with the Poisson loss the expected count."""
         scores = self.decision(X)
         if self.classes is None:
-            return np.exp(scores) if self.loss.targets == "count" else scores
+            return mean(self.loss, scores)
         best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(int)
         return self.classes[best]
 

@@ -14,19 +14,16 @@ from dualgap.files.archive import TooLargeError
 from dualgap.files.model import Model, bare
 from dualgap.linalg.shift import Shift
 from dualgap.linalg.validate import Floats
-from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
-from dualgap.penalties._check import check_penalty
-from dualgap.problem.problem import check_loss
+from dualgap.losses.targets import check_loss
+from dualgap.penalties import REGISTRY, Weighted
+from dualgap.penalties.structure import check_penalty
 from dualgap.proof.radius import Radius
 
 _LOSSES: dict[str, Any] = dict(losses.REGISTRY)
+# Names that stand for a class; the others make an object of one of these.
 _PENALTIES: dict[str, Any] = {
-    "l2": L2,
-    "l1": L1,
-    "elastic-net": ElasticNet,
-    "box": Box,
-    "weighted": Weighted,
-}
+    name: kind for name, kind in REGISTRY.items() if isinstance(kind, type)
+} | {"weighted": Weighted}
 # Coefficients are written with their places if at most this share is not zero: a place and a value
 # take twice the room of a value alone, a little more as JSON.
 _SPARSE_SHARE = 1 / 3

@@ -1,9 +1,10 @@
-"""Losses φ(z; y). Each is one file: a NamedTuple whose methods are the rules of ``_rules.py``.
+"""Losses φ(z; y). Each is one file: a NamedTuple with the rules of ``compile/rules.py`` as methods.
 
 Every loss also declares, as attributes:
 
-``targets``    what y must be: "real" (compared with z), "binary" (two values), "count" (y ≥ 0, and
-               multiplied by z) or "classes"
+``targets``    the domain of y: "real" (compared with z), "binary" (two values), "count" (y ≥ 0),
+               "classes", or a ``Targets`` object; ``targets.py`` has them, and what else a loss
+               may declare about its targets
 ``gamma``      φ' is (1/gamma)-Lipschitz; 0 when φ is not smooth
 ``lipschitz``  |φ'| never exceeds it
 ``differentiable``  φ has a derivative everywhere
@@ -28,6 +29,7 @@ from dualgap.losses.softmax import Softmax
 from dualgap.losses.squared import Squared
 from dualgap.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from dualgap.losses.squared_hinge import SquaredHinge
+from dualgap.losses.targets import Numbers, Targets
 
 REGISTRY = {
     "squared": Squared,
@@ -45,3 +47,4 @@ REGISTRY = {
 }
 
 __all__ = [cls.__name__ for cls in REGISTRY.values()]
+__all__ += ["Numbers", "Targets"]

@@ -6,6 +6,8 @@ import math
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from dualgap.compile.scalar import wright_omega, xlogx
 
 
@@ -15,8 +17,12 @@ class Poisson(NamedTuple):
     targets = "count"
     gamma = 0.0
     lipschitz = inf
+    contains_yz = True
     differentiable = True
     quadratic = False
+
+    def mean(self, z):
+        return np.exp(z)
 
     def value(self, z, y):
         return math.exp(z) - y * z if z < 709.0 else inf

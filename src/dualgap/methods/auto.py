@@ -10,7 +10,7 @@ from dualgap import samplings
 from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
 from dualgap.methods.registry import METHODS, Method, suitable
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dualgap.penalties import L2
+from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
 
 
 def lacks_l2(problem: Problem) -> str | None:
-    return None if isinstance(problem.penalty, L2) else "the penalty is not L2"
+    return None if is_half_square(problem.penalty) else "the penalty is not L2"
 
 
 def lacks_smooth_loss(problem: Problem) -> str | None:

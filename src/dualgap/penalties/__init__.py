@@ -1,4 +1,5 @@
-"""Penalties g(w) = Σ_j g_j(w_j). Each is one file: a NamedTuple with the rules of ``_rules.py``."""
+"""Penalties g(w) = Σ_j g_j(w_j). Each is one file: a NamedTuple with the rules of
+``compile/rules.py`` as methods. ``structure.py`` says what else a penalty may declare."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from dualgap.compile.rules import conj_slope, domain, glide, prox, strength, value
 from dualgap.compile.scalar import at, clip
 from dualgap.linalg.validate import LARGEST, Floats, number, real_array
-from dualgap.penalties._check import check_penalty
+from dualgap.penalties import structure
 from dualgap.penalties.l2 import L2
 
 
@@ -26,13 +26,42 @@ class Box(NamedTuple):
     base: Any = L2()
 
     def checked(self, d: int) -> Box:
-        base = check_penalty(self.base, d)
+        base = structure.check_penalty(self.base, d)
         if np.ndim(self.low) or np.ndim(self.high):
             lows, highs = _bounds(self.low, self.high, d)
             return Box(lows, highs, base)
         low = number(self.low, "low", -inf, LARGEST)
         high = number(self.high, "high", max(low, -LARGEST))
         return Box(low, high, base)
+
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        low, high = structure.bounds(self.base)
+        return np.maximum(low, self.low), np.minimum(high, self.high)
+
+    @property
+    def elastic_form(self) -> structure.ElasticForm | None:
+        base = structure.elastic_form(self.base)
+        low, high = self.bounds
+        return None if base is None else base._replace(low=low, high=high)
+
+    def on_features(self, features: Any) -> Box | None:
+        base = structure.on_features(self.base, features)
+        low, high = (
+            bound if np.ndim(bound) == 0 else bound[features] for bound in (self.low, self.high)
+        )
+        return None if base is None else Box(low, high, base)
+
+    def with_constant(self, d: int, weight: float) -> Box:
+        low, high = structure.appended(self.low, d, -inf), structure.appended(self.high, d, inf)
+        return Box(low, high, structure.with_constant(self.base, d, weight))
+
+    def per_class(self, width: int) -> Box:
+        low, high = structure.repeated(self.low, width), structure.repeated(self.high, width)
+        return Box(low, high, structure.per_class(self.base, width))
+
+    def without_strength(self, d: int) -> Box:
+        return self._replace(base=structure.without_strength(self.base, d))
 
     def value(self, w, j):
         return value(self.base, w, j) if at(self.low, j) <= w <= at(self.high, j) else inf

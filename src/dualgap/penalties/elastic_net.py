@@ -10,12 +10,18 @@ from dualgap.compile.rules import conj_slope
 from dualgap.compile.scalar import soft
 from dualgap.linalg.validate import number
 from dualgap.penalties.l1 import L1
+from dualgap.penalties.structure import ElasticForm, declares
 
 
+@declares(uniform=True)
 class ElasticNet(NamedTuple):
     """g(w) = ρ‖w‖₁ + ½(1 − ρ)‖w‖², ρ = ``l1_ratio``: L2 at ρ = 0, L1 at ρ = 1."""
 
     l1_ratio: float = 0.5
+
+    @property
+    def elastic_form(self) -> ElasticForm:
+        return ElasticForm(self.l1_ratio, 1.0 - self.l1_ratio)
 
     def checked(self, d: int) -> ElasticNet:
         return ElasticNet(number(self.l1_ratio, "l1_ratio", 0.0, 1.0))

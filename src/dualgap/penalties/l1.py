@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from dualgap.compile.powers import soft_steps
 from dualgap.compile.scalar import soft
+from dualgap.penalties.structure import ElasticForm, declares
 
 
+@declares(uniform=True, elastic_form=ElasticForm(l1=1.0, l2=0.0))
 class L1(NamedTuple):
     """g(w) = ‖w‖₁."""
 

@@ -6,8 +6,10 @@ from math import inf
 from typing import NamedTuple
 
 from dualgap.compile.powers import affine_steps
+from dualgap.penalties.structure import ElasticForm, declares
 
 
+@declares(uniform=True, half_square=True, elastic_form=ElasticForm(l1=0.0, l2=1.0))
 class L2(NamedTuple):
     """g(w) = ½‖w‖²."""
 

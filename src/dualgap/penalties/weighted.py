@@ -11,7 +11,8 @@ import numpy as np
 from dualgap.compile.powers import affine_steps
 from dualgap.compile.rules import conj, conj_slope, domain, glide, prox, strength, value
 from dualgap.linalg.validate import real_array
-from dualgap.penalties._check import check_penalty
+from dualgap.penalties import structure
+from dualgap.penalties.l2 import L2
 
 
 class Weighted(NamedTuple):
@@ -24,7 +25,7 @@ class Weighted(NamedTuple):
     weights: Any
 
     def checked(self, d: int) -> Weighted:
-        base = check_penalty(self.base, d)
+        base = structure.check_penalty(self.base, d)
         if hasattr(base, "low") or isinstance(base, Weighted):
             raise ValueError(
                 "penalty: put Weighted inside a constraint and use it once, "
@@ -37,6 +38,30 @@ class Weighted(NamedTuple):
             raise ValueError("weights must be >= 0, not negative or NaN")
         weights.flags.writeable = False
         return Weighted(base, weights)
+
+    @property
+    def elastic_form(self) -> structure.ElasticForm | None:
+        base = structure.elastic_form(self.base)
+        return None if base is None else base._replace(weights=self.weights)
+
+    def on_features(self, features: Any) -> Weighted | None:
+        base = structure.on_features(self.base, features)
+        return None if base is None else Weighted(base, self.weights[features])
+
+    def with_constant(self, d: int, weight: float) -> Weighted:
+        if weight:
+            structure.refuse_arrays(self.base)
+        return self._replace(weights=structure.appended(self.weights, d, weight))
+
+    def per_class(self, width: int) -> Weighted:
+        base = structure.per_class(self.base, width)
+        return Weighted(base, structure.repeated(self.weights, width))
+
+    def without_strength(self, d: int) -> Weighted:
+        weights = np.zeros(d)
+        if np.shape(self.weights) == (d,):
+            weights[np.isinf(self.weights)] = inf
+        return Weighted(L2(), weights)
 
     def value(self, w, j):
         weight = self.weights[j]

@@ -2,46 +2,29 @@
 
 With an intercept, x_i has a last entry that is the same for all samples and stored nowhere.
 
-It holds the data as given and answers what every method asks of it: products with X, norms, and
-the loss and penalty with checked parameters. Nothing here depends on a method.
+A problem is made from what a user gives, checked. ``design_matrix.py`` and ``objective.py``, which
+it inherits from, answer what methods ask. Nothing here depends on a method.
 """
 
 from __future__ import annotations
 
 import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dualgap import losses
-from dualgap.linalg import products, storage
-from dualgap.linalg.design_matrix import DesignMatrix
-from dualgap.linalg.validate import (
-    LARGEST,
-    Floats,
-    finite_matrix,
-    finite_vector,
-    named,
-    positive,
-    with_rules,
-)
-from dualgap.penalties import L1, L2, ElasticNet
-from dualgap.penalties._check import check_penalty
-from dualgap.penalties.extended import extended
-from dualgap.penalties.per_class import per_class
+from dualgap.linalg import storage
+from dualgap.linalg.validate import LARGEST, Floats, finite_matrix, finite_vector, positive
+from dualgap.losses.targets import check_loss, check_targets
+from dualgap.penalties.structure import check_penalty, per_class, with_constant
 from dualgap.problem.baseline import best_constant, null_objective
-from dualgap.problem.targets import check_targets
-from dualgap.proof import terms
-from dualgap.proof.free_features import FreeFeatures, free_features
+from dualgap.problem.objective import Objective
 
-LOSS_CONSTANTS = ("targets", "gamma", "lipschitz", "differentiable", "quadratic")
-LOSS_RULES = ("value", "slope", "curvature", "conj", "project", "dual_step", *LOSS_CONSTANTS)
-BLOCK_RULES = ("value", "conj", "slope_into", "project_into", "dual_step_into", *LOSS_CONSTANTS[:3])
+# A weight below this part of the largest one has a share c_i whose products underflow.
+_LEAST_WEIGHT = 1e-250
 
-
-_LEAST_WEIGHT = 1e-250  # of the largest: products with it do not underflow
-
+# Cached facts that copies of a problem do not share.
 _OF_DATA = (
     "_along",
     "total_square",
@@ -62,33 +45,10 @@ _OF_PENALTY = (
     "has_bounded_conj",
     "origin_value",
 )
+_OF_BOTH = ("scale", "least", "best_constant", "unpenalised")
 
 
-class FeatureFacts(NamedTuple):
-    """Per coefficient: the w_j that the penalty alone would choose, the largest |w_j| that it
-    allows, its strong convexity μ_j, and the interval on which g_j* is finite."""
-
-    origin: Floats
-    reach: Floats
-    strength: Floats
-    low: Floats
-    high: Floats
-
-    @property
-    def free(self) -> Any:
-        """Which features have no penalty: their g_j* is finite at 0 alone."""
-        return (self.low == 0.0) & (self.high == 0.0)
-
-    def repeated(self, size: int) -> FeatureFacts:
-        """Those of one coefficient for so many; what no kernel reads takes no memory."""
-        every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in self))
-        every = every._replace(origin=every.origin.copy())
-        if np.isfinite(self.low).any() or np.isfinite(self.high).any():
-            every = every._replace(low=every.low.copy(), high=every.high.copy())
-        return every
-
-
-class Problem(DesignMatrix):
+class Problem(Objective):
     """A linear model to fit: data, loss, penalty and its strength.
 
     Parameters
@@ -130,7 +90,7 @@ class Problem(DesignMatrix):
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
         self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
-        self.penalty = self._place_by_place(self.feature_penalty)
+        self.penalty = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.s = _weights(sample_weight, self.n)
         self.c = storage.as_shares(_shares(self.s, self.n))
@@ -138,7 +98,7 @@ class Problem(DesignMatrix):
         self._refuse_impossible_penalty()
 
     def _refuse_impossible_penalty(self) -> None:
-        low, high = self._kinds.low, self._kinds.high
+        low, high = self._distinct.low, self._distinct.high
         if ((low == 0.0) != (high == 0.0)).any():
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
@@ -147,10 +107,10 @@ class Problem(DesignMatrix):
         if not np.isfinite(self.origin_value):
             raise ValueError("penalty: its constraints leave no coefficients at all")
 
-    def _place_by_place(self, penalty: Any) -> Any:
+    def _on_coefficients(self, penalty: Any) -> Any:
         """A penalty on the features of X as one on all coefficients."""
         if self.has_intercept:
-            penalty = extended(penalty, self.p, float(self.intercept == "penalised"))
+            penalty = with_constant(penalty, self.p, float(self.intercept == "penalised"))
         return per_class(penalty, self.width)
 
     def _refuse_tiny_lam(self) -> None:
@@ -171,12 +131,20 @@ class Problem(DesignMatrix):
         other._refuse_tiny_lam()
         return other
 
-    def with_penalty(self, penalty: Any) -> Problem:
-        """The same data and loss under a penalty on each of ``coef_size``; nothing is copied."""
+    def with_penalty(self, penalty: Any, feature_penalty: Any = None) -> Problem:
+        """The same data and loss under a penalty on all coefficients; data are shared.
+
+        ``feature_penalty`` is the same penalty on the features of X alone; it may be left out for
+        problems that only a method sees.
+        """
         other = copy.copy(self)
-        for fact in (*_OF_PENALTY, "scale", "least", "best_constant", "unpenalised"):
+        for fact in (*_OF_PENALTY, *_OF_BOTH):
             other.__dict__.pop(fact, None)
         other.penalty = check_penalty(penalty, self.coef_size)
+        if feature_penalty is not None:
+            other.feature_penalty = feature_penalty
+        elif self.coef_size == self.p:
+            other.feature_penalty = other.penalty
         return other
 
     def on_samples(self, places: Any) -> Problem:
@@ -218,8 +186,7 @@ class Problem(DesignMatrix):
         """y as the user has given it: labels in the place of signs or indices."""
         if self.classes is None:
             return self.y
-        places = self.y > 0.0 if self.loss.targets == "binary" else self.y
-        return self.classes[places.astype(int)]
+        return self.targets.decode(self.y, self.classes)
 
     @property
     def classes_without_weight(self) -> Any:
@@ -228,21 +195,6 @@ class Problem(DesignMatrix):
         return (shares == 0.0) & (self.intercept is True)
 
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
-
-    @property
-    def width(self) -> int:
-        """K for a loss with a decision value for each of K classes, else 1."""
-        return len(self.classes) if self.loss.targets == "classes" else 1
-
-    @property
-    def coef_size(self) -> int:
-        """Number of coefficients."""
-        return int(self.d * self.width)
-
-    @property
-    def dual_size(self) -> int:
-        """Number of dual variables."""
-        return int(self.n * self.width)
 
     def flat(self, value: Any, name: str, length: int) -> Floats:
         """What a user gives for each of the ``length`` features or samples, checked."""
@@ -258,101 +210,7 @@ class Problem(DesignMatrix):
         """What a user gets to see of such a vector."""
         return vector if self.width == 1 else vector.reshape(-1, self.width)
 
-    def decision(self, w: Floats) -> Floats:
-        """X w, in float64."""
-        _refuse_length(w, self.coef_size, "w")
-        return self.times(w, self.width)
-
-    def average(self, a: Floats) -> Floats:
-        """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
-        _refuse_length(a, self.dual_size, "a")
-        if products.is_zero(a):
-            return np.zeros(self.coef_size)
-        out = self.summed(self.weighted(a), self.width)
-        out /= self.lam
-        return out
-
-    def weighted(self, a: Floats) -> Floats:
-        """c_i a_i."""
-        if self.width == 1:
-            return self.c * a
-        return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
-
     # --- what methods and certificates need to know -------------------------------------------
-
-    @cached_property
-    def features(self) -> FeatureFacts:
-        """What the penalty says of each coefficient."""
-        size = self.coef_size
-        facts = FeatureFacts(*np.empty((5, 1 if self._treats_all_alike else size)))
-        terms.feature_facts(self.penalty, *facts)
-        return facts.repeated(size) if self._treats_all_alike else facts
-
-    @property
-    def _treats_all_alike(self) -> bool:
-        return type(self.penalty) in (L1, L2, ElasticNet)
-
-    @property
-    def _kinds(self) -> FeatureFacts:
-        """The same, of one coefficient only if the penalty treats all alike."""
-        facts = self.features
-        return FeatureFacts(*(fact[:1] for fact in facts)) if self._treats_all_alike else facts
-
-    @cached_property
-    def free_places(self) -> Any:
-        """The coefficients without a penalty."""
-        return np.flatnonzero(self._kinds.free)
-
-    @cached_property
-    def least_strength(self) -> float:
-        """The smallest μ_j."""
-        return float(self._kinds.strength.min())
-
-    @cached_property
-    def strength_range(self) -> tuple[float, float] | None:
-        """The smallest and the largest μ_j that is finite; None if there is none."""
-        strength = self._kinds.strength
-        finite = strength[np.isfinite(strength)]
-        return (float(finite.min()), float(finite.max())) if finite.size else None
-
-    @cached_property
-    def mean_square(self) -> float:
-        """Σ_i c_i ‖x_i‖²."""
-        return float(np.sum(self.c * self.row_squares))
-
-    @cached_property
-    def has_bounded_conj(self) -> bool:
-        """Whether some g_j* of a feature with a penalty is not finite everywhere."""
-        low, high = self._kinds.low, self._kinds.high
-        return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
-
-    @cached_property
-    def unpenalised(self) -> FreeFeatures:
-        """The features without a penalty, copied, since every look at the gap needs them."""
-        return free_features(self)
-
-    @cached_property
-    def origin_value(self) -> float:
-        """λ g of the coefficients that the penalty alone would choose."""
-        if self._treats_all_alike:  # and chooses none
-            return 0.0
-        return self.penalty_value(self.features.origin)
-
-    def mean_squares(self) -> Floats:
-        """Σ_i c_i x_ij² for each feature."""
-        if self.c.min() == self.c.max():
-            return np.asarray(self.c[0] * self.column_squares)
-        out = np.empty(self.d)
-        squares = products.scattered_squares if self.by_rows else products.weighted_squares
-        squares(self._stored, self.c, out[: self.p])
-        out[self.p :] = self.constant**2 * np.sum(self.c)
-        return out
-
-    @property
-    def smoothness(self) -> Floats:
-        """1/μ_j for each feature: how fast w_j = ∇g_j*(u_j) changes."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / self.features.strength.reshape(self.d, -1).min(axis=1))
 
     @cached_property
     def scale(self) -> float:
@@ -374,48 +232,6 @@ class Problem(DesignMatrix):
         q = self.scale / float(self.loss.lipschitz) ** 2
         return q if 0.0 < q < np.inf else 1.0
 
-    @cached_property
-    def floor(self) -> float:
-        """The least that the losses can sum to, whatever the coefficients."""
-        return -self._at_zero.conjs
-
-    @cached_property
-    def least(self) -> float:
-        """What no coefficients can go below: losses and penalty each at their own minimum. D(0)."""
-        return self.floor + self.origin_value
-
-    def primal(self, w: Floats) -> float:
-        """P(w)."""
-        return self.loss_value(self.decision(w)) + self.penalty_value(w)
-
-    def loss_value(self, z: Floats) -> float:
-        """Σ c φ(z)."""
-        if products.is_zero(z):
-            return self._at_zero.values
-        return self.loss_sums(z).values
-
-    def penalty_value(self, w: Floats) -> float:
-        """λ g(w)."""
-        _refuse_length(w, self.coef_size, "w")
-        u, parts, none = np.zeros(self.coef_size), np.empty(self.coef_size), np.empty(0)
-        return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
-
-    def loss_sums(self, z: Floats) -> terms.Sums:
-        """Sums of c φ(z) and c φ*(0)."""
-        a, none = np.zeros(self.dual_size), np.empty(0)
-        samples = self.loss, self.y, self.c, z, a
-        return terms.sample_terms(*samples, terms.no_error, none, self.width)
-
-    @cached_property
-    def _at_zero(self) -> terms.Sums:
-        if self.loss.targets != "binary":
-            return self.loss_sums(np.zeros(self.dual_size))
-        # All samples of a label are alike: one of each stands for them.
-        upper = float(np.sum(storage.chosen(self.c, np.flatnonzero(self.y > 0))))
-        c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
-        z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
-        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)
-
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"
         return (
@@ -423,20 +239,6 @@ class Problem(DesignMatrix):
             f"{self.loss!r}, {self.penalty!r}, lam={self.lam:g}"
             + (f", intercept={self.intercept!r})" if self.has_intercept else ")")
         )
-
-
-def _refuse_length(vector: Floats, length: int, name: str) -> None:
-    # A kernel would read on past the end.
-    if vector.shape != (length,):
-        raise ValueError(f"{name} must have {length} entries, not shape {vector.shape}")
-
-
-def check_loss(loss: Any) -> Any:
-    """The loss, or the one that a name stands for, with its parameters checked."""
-    loss = named(loss, losses.REGISTRY, "loss")
-    rules = BLOCK_RULES if getattr(loss, "targets", None) == "classes" else LOSS_RULES
-    loss = with_rules(loss, "loss", losses.REGISTRY, rules, "dualgap.losses.Hinge()")
-    return loss.checked() if hasattr(loss, "checked") else loss
 
 
 def _weights(sample_weight: Any, n: int) -> Floats | None:

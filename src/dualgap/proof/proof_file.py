@@ -20,7 +20,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap.linalg import storage
-from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.penalties.structure import elastic_form
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.exact_balance import exactly_feasible
@@ -118,7 +118,7 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
     if zeros.any():
         arrays["zeros"] = zeros.astype(np.int8)
     reach = None
-    if problem.loss.targets == "binary":
+    if problem.targets.signs:
         signs, reach = certified_signs(problem, one.coef, one.intercept, one.dual, proof)
         if signs.any():
             arrays["labels"] = signs
@@ -156,21 +156,18 @@ def _loss(loss: Any) -> dict[str, str]:
 
 def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
     """l1 and l2; weights and bounds become arrays."""
-    kind = type(penalty)
-    if kind is Box:
-        arrays["low"] = np.broadcast_to(np.asarray(penalty.low, np.float64), p)
-        arrays["high"] = np.broadcast_to(np.asarray(penalty.high, np.float64), p)
-        return _penalty(penalty.base, arrays, p)
-    if kind is Weighted:
-        arrays["penalty_weights"] = penalty.weights
-        return _penalty(penalty.base, arrays, p)
-    if kind in (L1, L2):
-        l1, l2 = (1.0, 0.0) if kind is L1 else (0.0, 1.0)
-    elif kind is ElasticNet:
-        l1, l2 = penalty.l1_ratio, 1.0 - penalty.l1_ratio
-    else:
-        raise ValueError(f"a proof file cannot state the penalty {penalty!r}: not one of dualgap's")
-    return {"l1": float(l1).hex(), "l2": float(l2).hex()}
+    form = elastic_form(penalty)
+    if form is None:
+        raise ValueError(
+            f"a proof file cannot state the penalty {penalty!r}: it is not made of L1 and L2 "
+            "terms, weights and bounds"
+        )
+    if form.low is not None:
+        arrays["low"] = np.broadcast_to(np.asarray(form.low, np.float64), p)
+        arrays["high"] = np.broadcast_to(np.asarray(form.high, np.float64), p)
+    if form.weights is not None:
+        arrays["penalty_weights"] = form.weights
+    return {"l1": float(form.l1).hex(), "l2": float(form.l2).hex()}
 
 
 def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:

@@ -32,6 +32,7 @@ from dualgap.linalg.shift import Shift
 from dualgap.linalg.validate import Floats
 from dualgap.losses.logistic import Logistic
 from dualgap.losses.softmax import Softmax
+from dualgap.losses.targets import contains_yz
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, shift_error
 from dualgap.proof.ballast import ballast
@@ -187,7 +188,7 @@ class _Samples(NamedTuple):
 
     def _is_outside(self, shift: float, limit: float) -> bool:
         most = limit * _LOOSE
-        return bool(least_parts(self.loss.targets == "count", *self, shift, most) > most)
+        return bool(least_parts(contains_yz(self.loss), *self, shift, most) > most)
 
 
 def _first_outside(is_outside: Any, first: float) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import products
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.ballast import ballast

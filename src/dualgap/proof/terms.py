@@ -29,6 +29,7 @@ from dualgap.compile.rules import (
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
+from dualgap.losses.targets import contains_yz, targets_of
 from dualgap.proof import block_terms
 from dualgap.proof.block_terms import FEW, PER_TERM, ROW
 
@@ -91,9 +92,8 @@ def sample_terms(
     ``z_error`` bounds |z − Xw| of some samples, for blocks the norm of that, or returns nothing;
     ``weight_error`` bounds the relative error of c, in units of EPS.
     """
-    # Counts are multiplied by z. Labels are signs, and other targets are compared with z.
-    multiplied = loss.targets == "count"
-    action = block_terms.sample_terms if loss.targets == "classes" else _sample_terms
+    multiplied = contains_yz(loss)
+    action = block_terms.sample_terms if targets_of(loss).block else _sample_terms
 
     def sums(one: slice, flat: slice) -> Any:
         points = y[one], c[one], z[flat], a[flat]
@@ -295,7 +295,7 @@ def _either(scalar: Callable[..., Any], block: Callable[..., Any]) -> Callable[.
     """The kernel for the kind of loss that it is called with, on targets, points and results."""
 
     def run(loss: Any, y: Any, at: Any, out: Any) -> None:
-        action = block if loss.targets == "classes" else scalar
+        action = block if targets_of(loss).block else scalar
         parts = pieces(len(y), loss, len(at) // len(y))
         calls = [(loss, y[one], at[flat], out[flat]) for one, flat in parts]
         parallel.together(action, calls)

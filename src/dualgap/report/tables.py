@@ -14,7 +14,6 @@ from dualgap.files.describe import by_name
 from dualgap.linalg import storage
 from dualgap.problem import Problem
 from dualgap.report.data import COLUMNS, places
-from dualgap.report.repeat import as_given
 from dualgap.run.solution import Solution, counted
 
 _ROWS = 25  # of a history in the table that stands in for the picture
@@ -103,7 +102,7 @@ def _of_problem(problem: Problem) -> list[tuple[str, str]]:
         ("Storage", f"{kind} {problem.X.dtype}{filled}"),
         ("Objective", "P(w) = Σ c φ(x·w; y) + λ g(w), with weights c that add up to 1"),
         ("Loss φ", by_name(problem.loss, losses.REGISTRY).strip('"')),
-        ("Penalty g", by_name(as_given(problem), penalties.REGISTRY).strip('"')),
+        ("Penalty g", by_name(problem.feature_penalty, penalties.REGISTRY).strip('"')),
         ("λ", f"{problem.lam:.8g}"),
         ("Intercept", intercept if problem.has_intercept else "none"),
         ("Sample weights", weights),

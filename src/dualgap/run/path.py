@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.problem.restrict import on_features

@@ -14,19 +14,20 @@ from scipy.optimize import minimize_scalar
 
 from dualgap.compile import rules
 from dualgap.compile.kernels import kernel
+from dualgap.losses.targets import targets_of
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
 from dualgap.testing.block_loss_laws import check_block_loss
 
 _Q = (1e-6, 0.1, 1.0, 30.0, 1e6)
-_TARGETS = {"real": (-2.5, 0.0, 0.7, 12.0), "binary": (-1.0, 1.0), "count": (0.0, 1.0, 7.0)}
 
 
 def check_loss(loss: Any) -> None:
     """Raise AssertionError if a loss breaks a law."""
-    if loss.targets == "classes":
+    targets = targets_of(loss)
+    if targets.block:
         check_block_loss(loss)
         return
-    for y in _TARGETS[loss.targets]:
+    for y in targets.examples:
         _check_slope(loss, y)
         for a in SLOPES:
             _check_loss_conjugate(loss, y, float(a))
@@ -42,7 +43,7 @@ def check_loss(loss: Any) -> None:
             loss.dual_step(loss.project(a, y), z, 0.5, y),
         ),
         loss,
-        [(y, z, a) for y in _TARGETS[loss.targets] for z in POINTS[::3] for a in SLOPES[::3]],
+        [(y, z, a) for y in targets.examples for z in POINTS[::3] for a in SLOPES[::3]],
     )
 
 

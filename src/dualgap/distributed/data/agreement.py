@@ -15,7 +15,7 @@ from dualgap.distributed.data.block import Block, ModelSpec, RawData, Totals
 from dualgap.distributed.data.sources import Sources
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, finite_vector
-from dualgap.problem.targets import check_targets, distinct
+from dualgap.losses.targets import check_targets, distinct, targets_of
 
 _MORE_THAN_TWO = 3  # labels of a partition that show that a binary loss has too many
 
@@ -50,18 +50,19 @@ def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, 
 
 def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
     """The labels that occur, if targets are labels, and the weight of each."""
-    if loss.targets not in ("binary", "classes"):
+    targets = targets_of(loss)
+    if not targets.labels:
         check_targets(y, loss, n)
         return None, np.empty(0)
     if np.shape(y) != (n,):
         raise ValueError(f"y must hold one label for each of the {n} samples, not {np.shape(y)}")
     y = np.asarray(y)
-    if loss.targets == "binary" or y.dtype.kind in "biuf":
+    if targets.signs or y.dtype.kind in "biuf":
         y = finite_vector(y, "y", n).astype(y.dtype)
     found, places = distinct(y)
     counts = np.bincount(places, minlength=len(found))
     sums = counts.astype(np.float64) if weights is None else _sums_by_place(weights, places, counts)
-    most = _MORE_THAN_TWO if loss.targets == "binary" else len(found)
+    most = _MORE_THAN_TWO if targets.signs else len(found)
     return found[:most], sums[:most]
 
 
@@ -118,7 +119,7 @@ class Agreement(NamedTuple):
 
 def all_labels(summaries: list[Summary], loss: Any) -> Any:
     """The labels of all partitions; None if targets are numbers."""
-    if loss.targets not in ("binary", "classes"):
+    if not targets_of(loss).labels:
         return None
     every = union(summaries)
     return check_targets(every, loss, len(every))[1]

@@ -17,11 +17,11 @@ from dualgap.linalg import storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.matrices import Dense
 from dualgap.linalg.validate import Floats, finite_vector, named, positive
+from dualgap.losses.targets import check_loss, targets_of
 from dualgap.penalties import REGISTRY
-from dualgap.penalties._check import check_penalty
 from dualgap.penalties.proximal import Proximal
-from dualgap.problem.problem import Problem, check_loss
-from dualgap.problem.targets import signs
+from dualgap.penalties.structure import check_penalty
+from dualgap.problem.problem import Problem
 
 # What another process makes anew instead of receiving it.
 _VIEWS = ("rows", "stored_rows", "columns", "features", "tables")
@@ -90,8 +90,8 @@ class Block(Problem):
         self.totals = totals
         self.loss = spec.loss
         self.classes = totals.labels
-        self.y = storage.read_only(_targets(raw.y, self.loss, totals.labels))
-        self.penalty = self._place_by_place(check_penalty(spec.penalty, self.p))
+        self.y = storage.read_only(targets_of(self.loss).encode(raw.y, totals.labels))
+        self.penalty = self._on_coefficients(check_penalty(spec.penalty, self.p))
         self.lam = positive(spec.lam, "lam")
         self.s = _weights(raw.weights, self.n)
         self.c = storage.as_shares(self.s / totals.weight)
@@ -154,14 +154,6 @@ def check_spec(spec: ModelSpec) -> ModelSpec:
         penalty=named(spec.penalty, REGISTRY, "penalty"),
         lam=positive(spec.lam, "lam"),
     )
-
-
-def _targets(y: Any, loss: Any, labels: Any) -> Any:
-    if labels is None:
-        return np.array(y, dtype=np.float64)
-    if loss.targets == "classes":
-        return np.searchsorted(labels, np.asarray(y)).astype(np.float64)
-    return signs(np.asarray(y) == labels[1])
 
 
 def _weights(weights: Any, n: int) -> Floats:

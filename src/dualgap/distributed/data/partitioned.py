@@ -65,8 +65,7 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
 
 def _cut(problem: Problem, count: int) -> Partitioned:
     sources = split(problem.given, problem.given_y, problem.s, count)
-    # The penalty of the problem also covers the intercept, or has one place for each class.
-    grown = problem.has_intercept or problem.width > 1
-    penalty = problem.feature_penalty if grown else problem.penalty
     scaling = problem.constant if problem.has_intercept else 1.0
-    return Partitioned(sources, problem.loss, penalty, problem.lam, problem.intercept, scaling)
+    return Partitioned(
+        sources, problem.loss, problem.feature_penalty, problem.lam, problem.intercept, scaling
+    )

@@ -51,5 +51,5 @@ def _best_intercept(engine: Engine, facts: DriverFacts) -> float:
     def slopes(bs: Floats) -> Floats:
         return np.asarray(sum(engine.ask(falling_slopes, bs)))
 
-    stride = facts.target if facts.skeleton.loss.targets == "real" and facts.target else 1.0
+    stride = facts.target if facts.skeleton.targets.on_scale_of_y and facts.target else 1.0
     return falling_root(slopes, stride * TUNING.intercept_stride, TUNING.intercept_slope)

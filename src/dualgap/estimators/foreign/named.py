@@ -12,7 +12,7 @@ from dualgap.estimators.foreign.certify_model import in_units, proven_part
 from dualgap.estimators.foreign.parts import Part
 from dualgap.linalg import storage
 from dualgap.linalg.validate import number
-from dualgap.penalties._check import check_penalty
+from dualgap.penalties.structure import check_penalty
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 

@@ -219,7 +219,10 @@ def solutions_at(
     """``path``, also for λ = 0, where there is no penalty."""
     free = problem
     if (lams == 0.0).any():
-        free = problem.with_penalty(constraints_of(problem.penalty, problem.coef_size))
+        free = problem.with_penalty(
+            constraints_of(problem.penalty, problem.coef_size),
+            constraints_of(problem.feature_penalty, problem.p),
+        )
     for solution in path(
         problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
     ):

@@ -31,7 +31,7 @@ from scipy.linalg import lapack
 from dualgap.compile.kernels import kernel
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.shape import Shape
+from dualgap.penalties.structure import Shape
 from dualgap.problem import Problem
 from dualgap.steps.newton.envelope import Response, SmoothLosses
 from dualgap.steps.newton.tuning import TUNING

@@ -24,7 +24,7 @@ import numpy as np
 
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import SMALLEST, Floats
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Certificate, Pair
@@ -266,7 +266,7 @@ class NewtonRun(FullPassRun):
 
 def _first_width(problem: Problem) -> float:
     """The width of the first stage: how far decision values may have to go."""
-    if problem.loss.targets != "real":
+    if not problem.targets.on_scale_of_y:
         return 1.0
     away = problem.y - np.sum(problem.c * problem.y)
     spread = float(np.sqrt(np.sum(problem.c * away * away)))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.linalg.validate import Floats, whole
-from dualgap.penalties.shape import Shape, shape_of
+from dualgap.penalties.structure import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair

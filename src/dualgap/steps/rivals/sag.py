@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.linalg.validate import number
-from dualgap.penalties import L2
+from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.samplings.uniform import Uniform
 from dualgap.steps.base import Setting, Start, Step
@@ -35,7 +35,7 @@ class AverageGradient(Step):
         number(self.step, "step", 0.0, open_low=True)
 
     def refusal(self, problem: Problem) -> str | None:
-        if not isinstance(problem.penalty, L2):
+        if not is_half_square(problem.penalty):
             return "the penalty is not L2"
         if problem.width > 1:
             return f"the {type(problem.loss).__name__} loss has several decision values"

@@ -25,7 +25,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.logistic import Logistic
 from dualgap.losses.squared import Squared
-from dualgap.penalties.shape import Shape, shape_of
+from dualgap.penalties.structure import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair

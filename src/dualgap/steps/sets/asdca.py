@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.penalties.l2 import L2
+from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice, Uniform
 from dualgap.steps.base import Setting, Start, Step
@@ -32,7 +32,7 @@ class ASDCA(Step):
     usual = "asdca"
 
     def refusal(self, problem: Problem) -> str | None:
-        if not isinstance(problem.penalty, L2):
+        if not is_half_square(problem.penalty):
             return "the penalty is not L2"
         return lacks_for_scalars(problem) or lacks_for_rate(problem)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dualgap.compile.kernels import inner, kernel
 from dualgap.compile.rules import entry, face, place, span
-from dualgap.penalties import L2
+from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.steps.coordinate.views import DualView
@@ -55,7 +55,7 @@ class Ascent(NamedTuple):
 
 def has_faces(problem: Problem) -> bool:
     """Whether the dual objective is made of quadratic pieces."""
-    return isinstance(problem.penalty, L2) and hasattr(problem.loss, "face")
+    return is_half_square(problem.penalty) and hasattr(problem.loss, "face")
 
 
 def ascend(view: DualView, most: int, target: float) -> Ascent:

@@ -18,7 +18,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.losses.squared import Squared
-from dualgap.penalties import L2
+from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
@@ -31,7 +31,7 @@ _SHIFTS = 1e-15, 1e-12  # of the largest entry, for a matrix that is singular to
 
 def has_few_samples(problem: Problem) -> bool:
     """Whether this is ridge regression with a small dense K."""
-    plain = type(problem.loss) is Squared and type(problem.penalty) is L2
+    plain = type(problem.loss) is Squared and is_half_square(problem.penalty)
     return plain and problem.n <= min(_FEW, problem.d) and not storage.is_sparse(problem.X)
 
 

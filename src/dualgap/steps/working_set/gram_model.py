@@ -9,7 +9,7 @@ import numpy as np
 from dualgap.linalg import parallel
 from dualgap.linalg.matrices import Dense
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.shape import shape_of
+from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.working_set import gram_kernels
 

@@ -1,0 +1,228 @@
+"""Questions about the structure of a penalty.
+
+A penalty may answer them with methods or attributes of its own class; all are optional:
+
+``uniform = True``              g_j is the same function for every feature
+``half_square = True``          g(w) = ½‖w‖² exactly
+``elastic_form``                the penalty as numbers, see ``ElasticForm``
+``bounds``                      the pair (low, high) outside of which g_j is infinite
+``on_features(features)``       the penalty on some of the features
+``with_constant(d, weight)``    the penalty on d features and a constant one, see ``with_constant``
+``per_class(width)``            the penalty on a coefficient for each feature and class
+``without_strength(d)``         its constraints alone
+
+``@declares(uniform=True)`` above the class says the same as ``uniform = True`` inside it, which
+type checkers take for a field of the NamedTuple.
+
+The functions below ask, and hold what is true of penalties that do not answer. An inherited answer
+does not count, because a subclass may override rules; ``half_square`` alone is inherited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from math import inf
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from dualgap.linalg.validate import Floats, with_rules
+
+Kind = TypeVar("Kind", bound=type)
+
+RULES = ("value", "conj", "conj_slope", "prox", "domain", "strength")
+
+
+def declares(**answers: Any) -> Callable[[Kind], Kind]:
+    """A decorator that gives these attributes to the class of a penalty."""
+
+    def declared(kind: Kind) -> Kind:
+        for name, answer in answers.items():
+            setattr(kind, name, answer)
+        return kind
+
+    return declared
+
+
+def check_penalty(penalty: Any, d: int) -> Any:
+    """The penalty, or the one that a name stands for, with its parameters checked."""
+    from dualgap.penalties import REGISTRY  # late: the registry imports files that import this one
+
+    penalty = with_rules(penalty, "penalty", REGISTRY, RULES, "dualgap.penalties.L2()")
+    return penalty.checked(d) if hasattr(penalty, "checked") else penalty
+
+
+def is_uniform(penalty: Any) -> bool:
+    """Whether the penalty declares that it treats all features alike; also for a class."""
+    kind = penalty if isinstance(penalty, type) else type(penalty)
+    return vars(kind).get("uniform") is True
+
+
+def is_half_square(penalty: Any) -> bool:
+    """Whether g(w) = ½‖w‖², so that prox and conjugate are linear."""
+    return getattr(type(penalty), "half_square", False) is True
+
+
+def bounds(penalty: Any) -> tuple[Any, Any]:
+    """The lower and the upper bounds of coefficients: numbers, or arrays with one per feature."""
+    low, high = penalty.bounds if "bounds" in vars(type(penalty)) else (-inf, inf)
+    return low, high
+
+
+# --- the penalty on other coefficients ------------------------------------------------------------
+
+
+def on_features(penalty: Any, features: Any) -> Any:
+    """The penalty on some of the features of X; None if it does not say what that is."""
+    if is_uniform(penalty):
+        return penalty
+    answer = _method(penalty, "on_features")
+    return None if answer is None else answer(features)
+
+
+def with_constant(penalty: Any, d: int, weight: float) -> Any:
+    """A checked penalty on d features, with one more of weight 0 or 1 and without bounds."""
+    answer = _method(penalty, "with_constant")
+    if answer is not None:
+        return answer(d, weight)
+    if weight:
+        refuse_arrays(penalty)
+        return penalty
+    from dualgap.penalties.weighted import Weighted  # late: it asks its base questions of this file
+
+    return Weighted(penalty, appended(1.0, d, 0.0))
+
+
+def per_class(penalty: Any, width: int) -> Any:
+    """The penalty on ``width`` coefficients for each feature; coefficient jK + k is feature j's."""
+    if width == 1 or is_uniform(penalty):
+        return penalty
+    answer = _method(penalty, "per_class")
+    if answer is not None:
+        return answer(width)
+    from dualgap.penalties.per_class import PerClass  # slower: it divides at each coefficient
+
+    return PerClass(penalty, width)
+
+
+def without_strength(penalty: Any, d: int) -> Any:
+    """What is left of a penalty of strength 0: its bounds, and the features it switches off."""
+    answer = _method(penalty, "without_strength")
+    if answer is not None:
+        return answer(d)
+    from dualgap.penalties.l2 import L2
+    from dualgap.penalties.weighted import Weighted
+
+    return Weighted(L2(), np.zeros(d))
+
+
+def _method(penalty: Any, name: str) -> Any:
+    """The method of the penalty's own class; a field of that name is no method."""
+    found = vars(type(penalty)).get(name)
+    return getattr(penalty, name) if callable(found) else None
+
+
+# --- for the methods of penalties -----------------------------------------------------------------
+
+
+def appended(values: Any, d: int, last: float) -> Floats:
+    """d values, or one for all d, and a last one."""
+    out = np.append(np.broadcast_to(values, d), last)
+    out.flags.writeable = False
+    return out
+
+
+def repeated(values: Any, width: int) -> Any:
+    """Values of features as values of coefficients; a number stays one."""
+    if np.ndim(values) == 0:
+        return values
+    values = np.repeat(values, width)
+    values.flags.writeable = False
+    return values
+
+
+def refuse_arrays(penalty: Any) -> None:
+    """Raise if a penalty holds arrays, which have no entry for a constant feature."""
+    # Compiled rules would read past their ends; of a feature of weight 0 they ask nothing.
+    for part in penalty:
+        if isinstance(part, tuple):
+            refuse_arrays(part)
+        elif np.ndim(part):
+            raise ValueError(
+                f'intercept: "penalised" asks {type(penalty).__name__} about a feature that its '
+                "arrays have no entry for; add a constant column to X, or use intercept=True"
+            )
+
+
+# --- the penalty as numbers, for solvers that cannot call a ``prox`` ------------------------------
+
+
+class ElasticForm(NamedTuple):
+    """g_j(w) = ω_j (l1 |w| + ½ l2 w²) for low_j ≤ w ≤ high_j, infinite elsewhere.
+
+    ``weights`` holds the ω_j, or is None if all are 1; ω_j = ∞ demands w_j = 0. Bounds are numbers
+    or arrays, or None if there are none.
+    """
+
+    l1: float
+    l2: float
+    weights: Any = None
+    low: Any = None
+    high: Any = None
+
+
+def elastic_form(penalty: Any) -> ElasticForm | None:
+    """The penalty as numbers; None if it has no such form, or does not say."""
+    return penalty.elastic_form if "elastic_form" in vars(type(penalty)) else None
+
+
+class _Numbers(NamedTuple):
+    l1: Floats
+    l2: Floats
+    low: Floats
+    high: Floats
+
+
+class Shape(_Numbers):
+    """g_j(w) = l1_j |w| + ½ l2_j w² for low_j ≤ w ≤ high_j, infinite elsewhere."""
+
+    @property
+    def bounded(self) -> bool:
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    @cached_property
+    def kinked(self) -> bool:
+        """Whether it has kinks or bounds at all."""
+        return self.bounded or bool((self.l1 > 0.0).any())
+
+    def slope(self, w: Floats, towards: Floats) -> float:
+        """The directional derivative of Σ g_j at w."""
+        if not self.kinked:
+            return float(np.sum(self.l2 * w * towards))
+        ahead = np.where(w != 0.0, np.sign(w), np.sign(towards))
+        return float(np.sum((self.l1 * ahead + self.l2 * w) * towards))
+
+    def slopes(self, w: Floats, move: Floats) -> Callable[[float], float]:
+        """The slope along a move as a function of its length; at jumps, the slope before them."""
+        if self.kinked:
+            return lambda length: -self.slope(w + length * move, -move)
+        first, bend = self.slope(w, move), float(np.sum(self.l2 * move * move))
+        return lambda length: first + length * bend
+
+
+def shape_of(penalty: Any, d: int) -> Shape | None:
+    """The numbers of each of d features; None for a penalty without an ``elastic_form``."""
+    form = elastic_form(penalty)
+    if form is None:
+        return None
+    l1, l2 = np.full(d, form.l1), np.full(d, form.l2)
+    low, high = np.full(d, -inf), np.full(d, inf)
+    if form.weights is not None:
+        off = np.isinf(form.weights)
+        weights = np.where(off, 0.0, form.weights)
+        l1, l2 = weights * l1, weights * l2
+        low, high = np.where(off, 0.0, low), np.where(off, 0.0, high)
+    if form.low is not None:
+        low, high = np.maximum(low, form.low), np.minimum(high, form.high)
+    return Shape(l1, l2, low, high)

@@ -1,0 +1,196 @@
+"""The objective P(w) = Σ_i c_i φ(x_i·w; y_i) + λ g(w): its terms, sums and products.
+
+Vectors are flat. With K decision values for each sample, entry iK + k belongs to sample i and
+class k, and coefficient jK + k to feature j and class k.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dualgap.linalg import products, storage
+from dualgap.linalg.design_matrix import DesignMatrix
+from dualgap.linalg.validate import Floats
+from dualgap.losses.targets import Targets, targets_of
+from dualgap.penalties.structure import is_uniform
+from dualgap.problem.feature_facts import FeatureFacts, distinct_facts, feature_facts
+from dualgap.proof import terms
+from dualgap.proof.free_features import FreeFeatures, free_features
+
+
+class Objective(DesignMatrix):
+    """The data, and the terms of the objective on it."""
+
+    loss: Any
+    penalty: Any  # on all coefficients
+    lam: float
+    y: Any  # as kernels see it
+    classes: Any  # the labels that y stands for, or None
+    c: Floats  # the weights of the terms
+
+    @property
+    def targets(self) -> Targets:
+        """The domain of y."""
+        return targets_of(self.loss)
+
+    @property
+    def width(self) -> int:
+        """K for a loss with a decision value for each of K classes, else 1."""
+        return len(self.classes) if self.targets.block else 1
+
+    @property
+    def coef_size(self) -> int:
+        """Number of coefficients."""
+        return int(self.d * self.width)
+
+    @property
+    def dual_size(self) -> int:
+        """Number of dual variables."""
+        return int(self.n * self.width)
+
+    # --- products with X ----------------------------------------------------------------------
+
+    def decision(self, w: Floats) -> Floats:
+        """X w, in float64."""
+        _refuse_length(w, self.coef_size, "w")
+        return self.times(w, self.width)
+
+    def average(self, a: Floats) -> Floats:
+        """u = (1/λ) Σ_i c_i a_i x_i, in float64."""
+        _refuse_length(a, self.dual_size, "a")
+        if products.is_zero(a):
+            return np.zeros(self.coef_size)
+        out = self.summed(self.weighted(a), self.width)
+        out /= self.lam
+        return out
+
+    def weighted(self, a: Floats) -> Floats:
+        """c_i a_i."""
+        if self.width == 1:
+            return self.c * a
+        return (self.c[:, None] * a.reshape(self.n, self.width)).ravel()
+
+    def mean_squares(self) -> Floats:
+        """Σ_i c_i x_ij² for each feature."""
+        if self.c.min() == self.c.max():
+            return np.asarray(self.c[0] * self.column_squares)
+        out = np.empty(self.d)
+        squares = products.scattered_squares if self.by_rows else products.weighted_squares
+        squares(self._stored, self.c, out[: self.p])
+        out[self.p :] = self.constant**2 * np.sum(self.c)
+        return out
+
+    @cached_property
+    def mean_square(self) -> float:
+        """Σ_i c_i ‖x_i‖²."""
+        return float(np.sum(self.c * self.row_squares))
+
+    # --- values -------------------------------------------------------------------------------
+
+    def primal(self, w: Floats) -> float:
+        """P(w)."""
+        return self.loss_value(self.decision(w)) + self.penalty_value(w)
+
+    def loss_value(self, z: Floats) -> float:
+        """Σ c φ(z)."""
+        if products.is_zero(z):
+            return self._at_zero.values
+        return self.loss_sums(z).values
+
+    def penalty_value(self, w: Floats) -> float:
+        """λ g(w)."""
+        _refuse_length(w, self.coef_size, "w")
+        return self._penalty_value(w)
+
+    def _penalty_value(self, w: Floats) -> float:
+        """λ g of the first coefficients."""
+        u, parts, none = np.zeros(len(w)), np.empty(len(w)), np.empty(0)
+        return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
+
+    def loss_sums(self, z: Floats) -> terms.Sums:
+        """Sums of c φ(z) and c φ*(0)."""
+        a, none = np.zeros(self.dual_size), np.empty(0)
+        samples = self.loss, self.y, self.c, z, a
+        return terms.sample_terms(*samples, terms.no_error, none, self.width)
+
+    @cached_property
+    def _at_zero(self) -> terms.Sums:
+        if not self.targets.signs:
+            return self.loss_sums(np.zeros(self.dual_size))
+        # All samples of a label have the same term, so one of each with the weight of all will do.
+        upper = float(np.sum(storage.chosen(self.c, np.flatnonzero(self.y > 0))))
+        c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
+        z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
+        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)
+
+    @cached_property
+    def floor(self) -> float:
+        """The least that the losses can sum to, whatever the coefficients."""
+        return -self._at_zero.conjs
+
+    @cached_property
+    def least(self) -> float:
+        """A lower bound of P: losses and penalty each at their own minimum. It is D(0)."""
+        return self.floor + self.origin_value
+
+    # --- what the penalty says about coefficients ---------------------------------------------
+
+    @cached_property
+    def features(self) -> FeatureFacts:
+        """What the penalty says about each coefficient."""
+        return feature_facts(self.penalty, self.coef_size)
+
+    @property
+    def _distinct(self) -> FeatureFacts:
+        return distinct_facts(self.features, self.penalty)
+
+    @cached_property
+    def free_places(self) -> Any:
+        """The coefficients without a penalty."""
+        return np.flatnonzero(self._distinct.free)
+
+    @cached_property
+    def unpenalised(self) -> FreeFeatures:
+        """The features without a penalty, copied, since every gap check needs them."""
+        return free_features(self)
+
+    @cached_property
+    def least_strength(self) -> float:
+        """The smallest μ_j."""
+        return float(self._distinct.strength.min())
+
+    @cached_property
+    def strength_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest finite μ_j; None if all are infinite."""
+        strength = self._distinct.strength
+        finite = strength[np.isfinite(strength)]
+        return (float(finite.min()), float(finite.max())) if finite.size else None
+
+    @property
+    def smoothness(self) -> Floats:
+        """1/μ_j for each feature: how fast w_j = ∇g_j*(u_j) changes."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / self.features.strength.reshape(self.d, -1).min(axis=1))
+
+    @cached_property
+    def has_bounded_conj(self) -> bool:
+        """Whether g_j* of some feature with a penalty is not finite everywhere."""
+        low, high = self._distinct.low, self._distinct.high
+        return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
+
+    @cached_property
+    def origin_value(self) -> float:
+        """λ g at its minimum."""
+        # If all coefficients are alike and the first one costs nothing, none does.
+        if is_uniform(self.penalty) and self._penalty_value(self.features.origin[:1]) == 0.0:
+            return 0.0
+        return self.penalty_value(self.features.origin)
+
+
+def _refuse_length(vector: Floats, length: int, name: str) -> None:
+    # A compiled loop would read on past the end.
+    if vector.shape != (length,):
+        raise ValueError(f"{name} must have {length} entries, not shape {vector.shape}")
