@@ -103,8 +103,8 @@ def test_a_uniform_penalty_needs_one_line():
         (Weighted(L1(), WEIGHTS), Weighted(L1(), WEIGHTS[[1, 2]])),
         (Box(-1.0, 2.0, ElasticNet(0.3)), Box(-1.0, 2.0, ElasticNet(0.3))),
         (
-            Box(np.arange(4.0), 5.0, Weighted(L2(), WEIGHTS)),
-            Box(np.array([1.0, 2.0]), np.array([5.0, 5.0]), Weighted(L2(), WEIGHTS[[1, 2]])),
+            Box(-np.arange(4.0), 5.0, Weighted(L2(), WEIGHTS)),
+            Box(np.array([-1.0, -2.0]), np.array([5.0, 5.0]), Weighted(L2(), WEIGHTS[[1, 2]])),
         ),
     ],
 )
@@ -113,7 +113,7 @@ def test_some_features(penalty, expected, intercept):
     problem = dg.Problem(X, Y, "squared", penalty, 0.1, intercept=intercept)
     small = on_features(problem, np.array([1, 2]))
     direct = dg.Problem(X[:, [1, 2]], Y, "squared", expected, 0.1, intercept=intercept)
-    w = np.array([1.5, 2.5, 0.7][: small.d])
+    w = np.array([1.5, 0.0, 0.7][: small.d])
     assert repr(small.penalty) == repr(direct.penalty)
     assert small.primal(w) == direct.primal(w)
 
