@@ -64,7 +64,7 @@ def rounded(m: Any, q: Any) -> Any:
         return math.nan
     if rest > half:
         mantissa += _ONE
-    exponent = drop + 64 + EXPONENTS[q - LOWEST] - shift
+    exponent = int(drop + 64 + EXPONENTS[q - LOWEST] - shift)
     if not -1021 - 52 <= exponent <= 1023 - 53:  # subnormal or too large
         return math.nan
     return math.ldexp(float(mantissa), exponent)

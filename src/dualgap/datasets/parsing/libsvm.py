@@ -57,6 +57,12 @@ def is_digit(c: int) -> bool:
 
 
 @helper
+def digit(c: int) -> int:
+    """The value of a digit, wider than the byte that it is read from."""
+    return np.int64(c) - _ZERO
+
+
+@helper
 def ends_word(c: int) -> bool:
     return is_blank(c) or c == _HASH
 
@@ -117,7 +123,7 @@ def number(text: Any, i: int) -> tuple[float, int, bool]:
             if digits > 0 or c != _ZERO:
                 digits += 1
             if digits <= MOST_DIGITS:
-                m = m * _TEN + np.uint64(c - _ZERO)
+                m = m * _TEN + np.uint64(digit(c))
                 power -= after_dot
         elif c == _DOT and not after_dot:
             after_dot = True
@@ -132,7 +138,7 @@ def number(text: Any, i: int) -> tuple[float, int, bool]:
             i += 1
         exponent, i0 = 0, i
         while i < n and is_digit(text[i]):
-            exponent = min(10 * exponent + (text[i] - _ZERO), 100_000)
+            exponent = min(10 * exponent + digit(text[i]), 100_000)
             i += 1
         plain = i > i0
         power += -exponent if down else exponent
@@ -151,7 +157,7 @@ def whole(text: Any, i: int) -> tuple[int, int]:
         i += 1
     start, value = i, 0
     while i < n and is_digit(text[i]):
-        value = 10 * value + (text[i] - _ZERO)
+        value = 10 * value + digit(text[i])
         i += 1
     if not 0 < i - start <= MOST_INDEX_DIGITS:
         value = -1
