@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 import dualgap as dg
 from dualgap.cli import app, show
-from dualgap.cli.strength import strength
+from dualgap.cli.lam import parse_lam
 from dualgap.datasets import fetch, files
 from dualgap.methods import METHODS
 from dualgap.proof.certificate import prove
@@ -224,7 +224,7 @@ def test_certify_proves_anew(folder, tmp_path):
     assert done.exit_code == 1
     assert "more than asked for" in " ".join(done.stdout.split())
     dump_svmlight_file(X, LABELS + 1, str(other), zero_based=False)
-    assert "the label 3, and the model knows 1, 2 only" in error_of(
+    assert "the label 3, but the model knows only 1, 2" in error_of(
         "certify", folder / "model.json", other
     )
 
@@ -266,7 +266,7 @@ def test_pickles_are_read_with_trust_only(folder, tmp_path):
     trace = tmp_path / "trace"
     (tmp_path / "evil.joblib").write_bytes(pickle.dumps(Trace(trace)))
     line = error_of("certify", tmp_path / "evil.joblib", folder / "train.svm")
-    assert "read with --trust only, since reading it runs code" in line
+    assert "needs --trust: reading it runs code" in line
     assert not trace.exists()
     model = LinearSVC(loss="hinge", tol=1e-8, fit_intercept=False, max_iter=100_000)
     joblib.dump(model.fit(X, LABELS), tmp_path / "svc.joblib")
@@ -558,7 +558,7 @@ def test_warnings_are_lines(folder, tmp_path):
 )
 def test_lam_may_be_an_expression(expression, value):
     y = NUMBERS / (np.abs(X.T @ NUMBERS).max() / 80)  # for which λ_max is 1
-    assert strength(expression, dg.Problem(X, y, "squared", "l1")) == pytest.approx(value)
+    assert parse_lam(expression, dg.Problem(X, y, "squared", "l1")) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_lam_may_be_an_expression(expression, value):
 )  # fmt: skip
 def test_but_nothing_else(expression):
     with pytest.raises(ValueError, match="--lam"):
-        strength(expression, dg.Problem(X, NUMBERS))
+        parse_lam(expression, dg.Problem(X, NUMBERS))
 
 
 def test_labels_are_written_as_people_write_them():

@@ -9,7 +9,7 @@ import typer
 
 from dualgap.cli import options, show
 from dualgap.cli.command import UNPROVEN
-from dualgap.cli.read import data_for, listed, places
+from dualgap.cli.model_data import class_codes, data_for
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
 from dualgap.files.model import Model
@@ -18,35 +18,31 @@ from dualgap.problem import Problem
 from dualgap.proof.claims import hints_of, proven_fits
 from dualgap.proof.proof_file import write_proof
 
-_TOL = 1e-6  # of a model that does not say what it was fitted to
+_DEFAULT_TOL = 1e-6  # for a model that does not say to which tolerance it was fitted
 
 
 def certify(
     model: Annotated[
         Path,
         typer.Argument(
-            help="What dualgap fit has written; or, with --trust, a joblib or pickle file of a "
+            help="A file that dualgap fit wrote; or, with --trust, a joblib or pickle file of a "
             "fitted linear model of scikit-learn or of another library that certify reads.",
             show_default=False,
         ),
     ],
-    data: options.Data,
-    target: options.Target = None,
-    weights: options.Weights = None,
-    drop: options.Drop = "",
-    offline: options.Offline = False,
+    given: options.WeightedDataOptions,
     trust: Annotated[
         bool,
         typer.Option(
             "--trust",
-            help="Read a joblib or pickle file. That runs code in it: only for files of people "
-            "you trust.",
+            help="Read a joblib or pickle file. This runs code in the file: use it only for files "
+            "that you trust.",
         ),
     ] = False,
     tol: Annotated[
         float | None,
         typer.Option(
-            help="The gap to be proven, in parts of P(0). Left out: that of the fit, or 1e-6.",
+            help="The gap to prove, relative to P(0). Default: that of the fit, or 1e-6.",
             rich_help_panel="Run",
         ),
     ] = None,
@@ -54,11 +50,11 @@ def certify(
     proof: options.Proof = None,
     json: options.Json = False,
 ) -> None:
-    """Prove anew how far a model is from the best one, on the data of its fit.
+    """Prove again how far a model is from the best one, on the data of its fit.
 
-    Of the model's file only the coefficients and the problem are believed. The
-    proof takes a few passes over the data, or as long as a fit if these prove
-    too little.
+    Only the coefficients and the problem are taken from the model's file. The
+    proof takes a few passes over the data; if these prove too little, it takes
+    as long as a fit.
 
     Exit codes: 0 the gap is at most TOL, 1 it is more, 2 something is wrong
     with the input.
@@ -71,30 +67,31 @@ def certify(
 
       dualgap certify model.json train.svm --proof proof.dgp
     """
-    # Late, since most commands can do without scikit-learn.
+    # Late: most commands do not need scikit-learn.
     from dualgap.estimators.foreign.certify_model import in_units, proven_part, summed
     from dualgap.estimators.foreign.reader import Part, parts
 
     own = _own(model, trust)
     if own is not None:
-        table = data_for(own, data, target, weights, drop, target_needed=True, download=not offline)
-        goal = float(own.settings.get("tol", _TOL)) if tol is None else tol
+        table = data_for(own, given, weights=given.weights, target_needed=True)
+        goal = float(own.settings.get("tol", _DEFAULT_TOL)) if tol is None else tol
         problem = _problem(own, table)
         found = [Part(problem, own.coef, own.intercept, 1.0)]
         what = ("problem", show.described(problem))
     else:
-        table = open_data(data, Wanted(target, weights, listed(drop)), download=not offline)
-        goal = _TOL if tol is None else tol
+        wanted = Wanted(given.target, given.weights, given.dropped)
+        table = open_data(given.data, wanted, download=not given.offline)
+        goal = _DEFAULT_TOL if tol is None else tol
         theirs = _unpickled(model)
         if proof is not None and hasattr(theirs, "steps"):
-            raise ValueError("--proof: a pipeline changes the data, so that no file holds them")
+            raise ValueError("--proof: a pipeline changes the data, so no file holds its data")
         found = list(parts(theirs, table.X, table.y, table.weights))
         library = type(theirs).__module__.split(".")[0].replace("sklearn", "scikit-learn")
         what = ("model", f"{type(theirs).__name__} of {library}, by its own objective")
     proofs = [proven_part(part, goal, max_epochs) for part in found]
     result = summed([in_units(each, part.unit) for each, part in zip(proofs, found)])
     if proof is not None:
-        column = target or (own.settings.get("target_column") if own else None)
+        column = given.target or (own.settings.get("target_column") if own else None)
         stated = proven_fits(table.y, list(zip([part.problem for part in found], proofs)))
         write_proof(proof, table.X, table.y, stated, hints_of(table, column))
     proven = result.relative_gap <= goal
@@ -111,20 +108,20 @@ def certify(
 
 
 def _own(path: Path, trust: bool) -> Model | None:
-    """A model of ours, or None for one of another library that the user trusts."""
+    """Our own model, or None for a trusted file of another library."""
     try:
         return load_model(path)
     except ForeignFileError as error:
         if trust:
             return None
         raise ForeignFileError(
-            f"{error}. A joblib or pickle file of scikit-learn is read with --trust only, since "
-            "reading it runs code in it"
+            f"{error}. A joblib or pickle file of scikit-learn needs --trust: reading it runs code "
+            "in it"
         ) from None
 
 
 def _problem(model: Model, table: Table) -> Problem:
-    y = table.y if model.classes is None else places(model, table.y)
+    y = table.y if model.classes is None else class_codes(model, table.y)
     return model.problem(table.X, y, table.weights)
 
 
@@ -135,6 +132,6 @@ def _unpickled(path: Path) -> Any:
         return joblib.load(path)
     except OSError:
         raise
-    except Exception as error:  # whatever pickles raise
+    except Exception as error:  # a pickle may raise anything
         why = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path} is no joblib or pickle file that can be read ({why})") from None
+        raise ValueError(f"{path} cannot be read as a joblib or pickle file ({why})") from None

@@ -1,8 +1,8 @@
-"""What all commands share: errors in one line, warnings in one line, and exit codes.
+"""What all commands share: groups of options, errors and warnings in one line, and exit codes.
 
 0    done; what was to be proven is proven
 1    done, but the certified gap is above the target
-2    something is wrong with what was given: an option, a file, the data
+2    something is wrong with the input: an option, a file, the data
 3    a fault of dualgap itself
 130  Ctrl-C
 """
@@ -17,6 +17,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
@@ -29,27 +30,52 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 
 def careful(function: Callable[..., None]) -> Callable[..., None]:
-    """The same command with an option --debug, without which errors are one line each."""
+    """The command of a function: with one-line errors, and with an option --debug.
+
+    A parameter whose type is a dataclass stands for a group of options, one for each field.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if is_dataclass(hints[name]):
+            groups[name] = hints[name]
+            parameters += _options_of(hints[name])
+        else:
+            parameters.append(_option(name, hints[name], parameter.default))
+    parameters.append(_option("debug", Debug, False))
 
     @functools.wraps(function)
     def run(**given: Any) -> None:
         with reported(given.pop("debug")):
+            for name, group in groups.items():
+                given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
             function(**given)
 
-    hints = get_type_hints(function, include_extras=True)
-    hints.pop("return", None)
-    own = inspect.signature(function).parameters.values()
-    parameters = [p.replace(annotation=hints[p.name]) for p in own]
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
-    parameters.append(debug.replace(annotation=Debug))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {**hints, "debug": Debug}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        _option(
+            f.name, hints[f.name], inspect.Parameter.empty if f.default is MISSING else f.default
+        )
+        for f in fields(group)
+    ]
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
 @contextmanager
 def reported(debug: bool) -> Iterator[None]:
-    """Within, errors end the program with a line and an exit code; warnings are a line each."""
+    """Within, an error ends the program with a line and an exit code; a warning is a line."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning
@@ -59,7 +85,7 @@ def reported(debug: bool) -> Iterator[None]:
             say("Stopped.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # Whoever read our output has seen enough; nothing must be written at the end either.
+            # The reader of our output has closed it, so nothing may be flushed at exit either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit from None
         except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
@@ -72,7 +98,7 @@ def reported(debug: bool) -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """A line for people; standard output is for results."""
+    """Print a line for people on standard error; standard output is for results."""
     Console(stderr=True).print(message, soft_wrap=True, highlight=False, markup=False)
 
 

@@ -12,57 +12,40 @@ import typer
 from rich.console import Console
 
 from dualgap.cli import options, show
-from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
+from dualgap.cli.problem_options import ProblemOptions
 from dualgap.linalg.validate import unknown
 from dualgap.methods import METHODS, suitable
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution, counted
 from dualgap.run.solve import solve
 
-# Where there is a choice: the practical methods first, of each kind one.
-_USUAL = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
-_FEWEST = 3  # without others it would hardly be a race
-_LIMIT = 30.0  # seconds for each
-_FAR = 20.0  # times as long as the shortest run: such races need a logarithmic axis
+# The default race: one practical method of each kind, of those that accept the problem.
+_DEFAULT_METHODS = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
+_MIN_METHODS = 3  # fewer would hardly be a race
+_MAX_SECONDS = 30.0  # for each method, so that a default race ends within minutes
+# The time axis is logarithmic if the longest run takes more than this many times the shortest:
+# on a linear axis the short one would be a vertical line.
+_LOG_AXIS_RATIO = 20.0
 
 
 def compare(
-    data: options.Data,
+    stated: ProblemOptions,
+    run: options.RunOptions,
+    lam: options.Lam = "1/n",
     methods: Annotated[
         str,
         typer.Option(
-            help="Names with commas between them, as dualgap methods lists them; all for every one "
-            "that accepts the problem. Left out: a choice.",
+            help="Names from dualgap methods, with commas between them, or all: every method that "
+            "accepts the problem. Default: a selection.",
             rich_help_panel="Run",
         ),
     ] = "",
-    target: options.Target = None,
-    weights: options.Weights = None,
-    drop: options.Drop = "",
-    offline: options.Offline = False,
-    loss: options.Loss = None,
-    gamma: options.Gamma = None,
-    delta: options.Delta = None,
-    epsilon: options.Epsilon = None,
-    q: options.Quantile = None,
-    penalty: options.Penalty = "l2",
-    l1_ratio: options.L1Ratio = None,
-    low: options.Low = None,
-    high: options.High = None,
-    lam: options.Lam = "1/n",
-    intercept: options.Intercept = "yes",
-    tol: options.Tol = 1e-6,
-    max_epochs: options.MaxEpochs = 10_000,
     max_seconds: Annotated[
-        float, typer.Option(help="Seconds at most, for each method.", rich_help_panel="Run")
-    ] = _LIMIT,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Draw the gaps here, as .png, .svg or .pdf.", rich_help_panel="Output"),
-    ] = None,
+        float,
+        typer.Option(help="The maximal number of seconds for each method.", rich_help_panel="Run"),
+    ] = _MAX_SECONDS,
+    plot: Annotated[Path | None, options.picture("Draw the gaps here,")] = None,
     x: Annotated[
         str,
         typer.Option(
@@ -73,8 +56,8 @@ def compare(
     html: Annotated[
         Path | None,
         typer.Option(
-            help="Write a page with interactive curves here, in one file. Each method then runs "
-            "once more, untimed, to be watched.",
+            help="Write a page with interactive curves here, in one file. For this, each method "
+            "runs a second time, untimed.",
             rich_help_panel="Output",
         ),
     ] = None,
@@ -82,8 +65,8 @@ def compare(
 ) -> None:
     """Race methods on one problem, each under the same certificate.
 
-    Before the race each method makes one round, so that no time is spent on
-    compiling.
+    Each method makes one round before the race, so that compilation is not
+    timed.
 
     Exit codes: 0 some method has reached the target, 1 none has, 2 something
     is wrong with the input, 130 Ctrl-C: the methods that have run are shown.
@@ -96,11 +79,6 @@ def compare(
     """
     if html is not None and not html.absolute().parent.is_dir():
         raise ValueError(f"there is no folder {html.parent}")
-    asked = Asked(
-        data, target, weights, drop, offline,
-        loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
-        penalty, l1_ratio, low, high, intercept,
-    )  # fmt: skip
     if plot is not None:
         show.check_picture(plot)
         from dualgap.plots.convergence import X_AXES
@@ -110,12 +88,9 @@ def compare(
     if html is not None:
         from dualgap import report
         from dualgap.run.recording import Recording
-    table = asked.table()
-    problem, _ = asked.problem(table, lam)
-    limits: dict[str, Any] = {
-        "tol": tol, "max_epochs": max_epochs, "max_seconds": max_seconds, "random_state": seed,
-        "n_threads": threads,
-    }  # fmt: skip
+    table = stated.table()
+    problem, _ = stated.problem(table, lam)
+    limits = {**run.arguments, "max_seconds": max_seconds}
     runs, refused, stopped = _race(problem, _named(methods, problem), **limits)
     if not runs and stopped:
         raise KeyboardInterrupt
@@ -123,12 +98,12 @@ def compare(
         raise ValueError(". ".join(_reasons(refused, problem)))
     title = f"{table.name}: {show.described(problem)}"
     if json:
-        show.as_json({"data": table.name, "problem": show.described(problem), "tol": tol,
-                      "runs": {name: _machine(run) for name, run in runs.items()},
+        show.as_json({"data": table.name, "problem": show.described(problem), "tol": run.tol,
+                      "runs": {name: _as_json(each) for name, each in runs.items()},
                       "refused": refused})  # fmt: skip
     else:
         show.words(title, "bold")
-        _people(runs)
+        _print(runs)
         for words in _reasons(refused, problem):
             show.words(words, "yellow")
     if plot is not None:
@@ -147,26 +122,26 @@ def compare(
         say(f"wrote {html}")
     if stopped:
         raise typer.Exit(INTERRUPTED)
-    if not any(run.converged for run in runs.values()):
+    if not any(each.converged for each in runs.values()):
         raise typer.Exit(UNPROVEN)
 
 
 def _named(methods: str, problem: Problem) -> list[str]:
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    names = options.split_names(methods)
     if names == ["all"]:
         return ["auto", *suitable(problem)]
     if names:
         return list(dict.fromkeys(names))
     fit = ["auto", *suitable(problem)]
-    usual = [name for name in _USUAL if name in fit]
+    usual = [name for name in _DEFAULT_METHODS if name in fit]
     others = [name for name in fit if name not in usual]
-    return usual + others[: max(0, _FEWEST - len(usual))]
+    return usual + others[: max(0, _MIN_METHODS - len(usual))]
 
 
 def _race(
-    problem: Problem, names: Iterable[str], **options: Any
+    problem: Problem, names: Iterable[str], **arguments: Any
 ) -> tuple[dict[str, Solution], dict[str, str], bool]:
-    """The runs, why others were refused, and whether Ctrl-C was pressed."""
+    """The runs, why some methods were refused, and whether Ctrl-C was pressed."""
     live = Console(stderr=True).is_terminal
     runs: dict[str, Solution] = {}
     refused: dict[str, str] = {}
@@ -177,9 +152,9 @@ def _race(
         if live:
             say(name)
         try:
-            last = solve(problem, name, **{**options, "max_epochs": 1})
+            last = solve(problem, name, **{**arguments, "max_epochs": 1})
             if not last.interrupted:
-                last = runs[name] = solve(problem, name, progress=live, **options)
+                last = runs[name] = solve(problem, name, progress=live, **arguments)
         except KeyboardInterrupt:  # between two rounds, where a run has nothing to return
             return runs, refused, True
         if last.interrupted:
@@ -187,7 +162,7 @@ def _race(
     return runs, refused, False
 
 
-def _machine(run: Solution) -> dict[str, Any]:
+def _as_json(run: Solution) -> dict[str, Any]:
     return {
         "status": run.status.name.lower(),
         **show.proof(run.certificate),
@@ -198,7 +173,7 @@ def _machine(run: Solution) -> dict[str, Any]:
     }
 
 
-def _people(runs: dict[str, Solution]) -> None:
+def _print(runs: dict[str, Solution]) -> None:
     rows = sorted(
         runs.items(),
         key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
@@ -233,7 +208,7 @@ def _draw(runs: dict[str, Solution], path: Path, x: str, title: str) -> None:
     from dualgap.plots import ConvergenceDisplay
 
     ends = [run.history[x][-1] for run in runs.values()]
-    apart = max(ends) > _FAR * min(ends) > 0.0
+    apart = max(ends) > _LOG_AXIS_RATIO * min(ends) > 0.0
     display = ConvergenceDisplay(runs).plot(x=x, x_scale="log" if apart else "linear")
     display.ax_.set_title(title, fontsize="small", wrap=True)
     display.figure_.savefig(path)

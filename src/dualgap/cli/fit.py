@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from dualgap.cli import options, show
-from dualgap.cli.asked import Asked, usual_loss
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
+from dualgap.cli.problem_options import ProblemOptions, usual_loss
 from dualgap.datasets.open import Table
 from dualgap.files.model_file import check_ending, save_model
 from dualgap.problem import Problem
@@ -22,33 +22,16 @@ from dualgap.run.solve import solve
 
 
 def fit(
-    data: options.Data,
-    target: options.Target = None,
-    weights: options.Weights = None,
-    drop: options.Drop = "",
-    offline: options.Offline = False,
-    loss: options.Loss = None,
-    gamma: options.Gamma = None,
-    delta: options.Delta = None,
-    epsilon: options.Epsilon = None,
-    q: options.Quantile = None,
-    penalty: options.Penalty = "l2",
-    l1_ratio: options.L1Ratio = None,
-    low: options.Low = None,
-    high: options.High = None,
+    stated: ProblemOptions,
+    run: options.RunOptions,
     lam: options.Lam = "1/n",
-    intercept: options.Intercept = "yes",
     method: options.Method = "auto",
     sampling: options.Sampling = None,
-    tol: options.Tol = 1e-6,
-    max_epochs: options.MaxEpochs = 10_000,
     max_seconds: options.MaxSeconds = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the state of the run here; the same command goes on from it.",
+            help="Keep the state of the run here; the same command resumes from it.",
             rich_help_panel="Run",
         ),
     ] = None,
@@ -57,11 +40,8 @@ def fit(
     ] = 60.0,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the model here: .json, which people can read, or .npz, which is smaller.",
-            rich_help_panel="Output",
+        options.output(
+            "Write the model here: .json, which people can read, or .npz, which is smaller."
         ),
     ] = None,
     proof: options.Proof = None,
@@ -69,8 +49,8 @@ def fit(
 ) -> None:
     """Fit a model, and prove how far it is from the best one.
 
-    Ctrl-C ends the run with the best model so far, which is written and
-    certified as any other.
+    Ctrl-C ends the run with the best model so far, which is certified and
+    written like any other.
 
     Exit codes: 0 the gap is proven, 1 it is above the target, 2 something is
     wrong with the input, 130 Ctrl-C.
@@ -86,23 +66,18 @@ def fit(
       dualgap fit train.svm --proof proof.dgp && dgcheck train.svm proof.dgp
     """
     where = None if output is None else check_ending(output)
-    asked = Asked(
-        data, target, weights, drop, offline,
-        loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
-        penalty, l1_ratio, low, high, intercept,
-    )  # fmt: skip
-    table = asked.table()
-    problem, labels = asked.problem(table, lam)
+    table = stated.table()
+    problem, labels = stated.problem(table, lam)
     solution = solve(
-        problem, method, sampling, tol, max_epochs, max_seconds, seed,
+        problem, method, sampling, max_seconds=max_seconds, **run.arguments,
         progress=Console(stderr=True).is_terminal,
-        n_threads=threads, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+        checkpoint=checkpoint, checkpoint_every=checkpoint_every,
     )  # fmt: skip
-    if loss is None:
+    if stated.loss is None:
         say("{} loss, since {}".format(*usual_loss(table.y)))
     settings = {
-        "data": data, "target_column": target, "zero_based": table.zero_based, "tol": tol,
-        "seed": seed,
+        "data": stated.data, "target_column": stated.target, "zero_based": table.zero_based,
+        "tol": run.tol, "seed": run.seed,
     }  # fmt: skip
     if where is not None:
         save_model(
@@ -119,19 +94,19 @@ def fit(
             table.X,
             table.y,
             proven_fits(table.y, [(problem, solution)]),
-            hints_of(table, target),
+            hints_of(table, stated.target),
         )
     if json:
-        show.as_json(_machine(table, problem, solution, where, proof, tol))
+        show.as_json(_as_json(table, problem, solution, where, proof, run.tol))
     else:
-        _people(table, problem, solution, where, proof, tol)
+        _print(table, problem, solution, where, proof, run.tol)
     if solution.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     if not solution.converged:
         raise typer.Exit(UNPROVEN)
 
 
-def _machine(
+def _as_json(
     table: Table,
     problem: Problem,
     solution: Solution,
@@ -156,7 +131,7 @@ def _machine(
     }
 
 
-def _people(
+def _print(
     table: Table,
     problem: Problem,
     solution: Solution,
@@ -184,7 +159,7 @@ def _people(
 
 
 def _remedy(solution: Solution) -> str:
-    """What could help, in options of the command."""
+    """What could help, in terms of the options."""
     words = REMEDY.get(solution.status, "")
     for name in ("max_epochs", "max_seconds", "tol"):
         words = words.replace(name, "--" + name.replace("_", "-"))

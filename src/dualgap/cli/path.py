@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json as json_file
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,9 @@ from rich.console import Console
 from rich.progress import track
 
 from dualgap.cli import options, show
-from dualgap.cli.asked import Asked
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
-from dualgap.cli.strength import strength
+from dualgap.cli.lam import parse_lam
+from dualgap.cli.problem_options import ProblemOptions
 from dualgap.problem import Problem
 from dualgap.run.path import grid as spaced
 from dualgap.run.path import path as solutions_along
@@ -26,12 +27,27 @@ _ENDINGS = (".csv", ".json")
 _HEADS = ("lam", "nonzero", "objective", "lower_bound", "gap", "relative_gap", "passes", "seconds")
 
 
+@dataclass(frozen=True)
+class PathProblem(ProblemOptions):
+    """The same with the penalty that paths are mostly drawn for."""
+
+    penalty: options.Penalty = "l1"
+
+
+@dataclass(frozen=True)
+class PathRun(options.RunOptions):
+    """The same with a tolerance that is enough for a plot."""
+
+    tol: options.Tol = 1e-4
+
+
 def path(
-    data: options.Data,
+    stated: PathProblem,
+    run: PathRun,
     lams: Annotated[
         str,
         typer.Option(
-            help="The λ themselves, with commas between them, as in 1,0.1,10/n.",
+            help="Values of λ with commas between them, such as 1,0.1,10/n.",
             rich_help_panel="Problem",
         ),
     ] = "",
@@ -39,53 +55,27 @@ def path(
         int,
         typer.Option(
             min=1,
-            help="How many λ, from max down, if --lams is left out.",
+            help="Without --lams: how many values of λ, from max down.",
             rich_help_panel="Problem",
         ),
     ] = 20,
     eps: Annotated[
-        float, typer.Option(help="The last of them is EPS times max.", rich_help_panel="Problem")
+        float,
+        typer.Option(
+            help="Without --lams: the smallest λ is EPS times max.", rich_help_panel="Problem"
+        ),
     ] = 1e-3,
-    target: options.Target = None,
-    weights: options.Weights = None,
-    drop: options.Drop = "",
-    offline: options.Offline = False,
-    loss: options.Loss = None,
-    gamma: options.Gamma = None,
-    delta: options.Delta = None,
-    epsilon: options.Epsilon = None,
-    q: options.Quantile = None,
-    penalty: options.Penalty = "l1",
-    l1_ratio: options.L1Ratio = None,
-    low: options.Low = None,
-    high: options.High = None,
-    intercept: options.Intercept = "yes",
     method: options.Method = "auto",
-    tol: options.Tol = 1e-4,
-    max_epochs: options.MaxEpochs = 10_000,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            help="Draw the coefficients here, as .png, .svg or .pdf.", rich_help_panel="Output"
-        ),
-    ] = None,
+    plot: Annotated[Path | None, options.picture("Draw the coefficients here,")] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write it here: .csv, or .json with the coefficients.",
-            rich_help_panel="Output",
-        ),
+        Path | None, options.output("Write the path here: .csv, or .json with the coefficients.")
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Fit at many λ, each from the last model, each with its certificate.
+    """Fit at many λ, each with a warm start and its own certificate.
 
     Exit codes: 0 all gaps are proven, 1 some are above the target, 2 something
-    is wrong with the input, 130 Ctrl-C: what is done is shown and written.
+    is wrong with the input, 130 Ctrl-C: finished fits are shown and written.
 
     [bold]Examples[/]
 
@@ -97,42 +87,33 @@ def path(
         output.suffix not in _ENDINGS or not output.absolute().parent.is_dir()
     ):
         raise ValueError(
-            f"--output must be a .csv or .json file in a folder that is there, not {output}"
+            f"--output must be a .csv or .json file in an existing folder, not {output}"
         )
-    asked = Asked(
-        data, target, weights, drop, offline,
-        loss, {"gamma": gamma, "delta": delta, "epsilon": epsilon, "q": q},
-        penalty, l1_ratio, low, high, intercept,
-    )  # fmt: skip
     if plot is not None:
         show.check_picture(plot)
-    table = asked.table()
-    problem, _ = asked.problem(table)
+    table = stated.table()
+    problem, _ = stated.problem(table)
     along = _along(problem, lams, grid, eps)
-    options_of_solve = {
-        "method": method, "tol": tol, "max_epochs": max_epochs, "random_state": seed,
-        "n_threads": threads,
-    }  # fmt: skip
     found: list[Solution] = []
     try:
-        for solution in _solutions(problem, along, options_of_solve):
+        for solution in _solutions(problem, along, {"method": method, **run.arguments}):
             found.append(solution)
-    except KeyboardInterrupt:  # between two runs; what is done is kept
+    except KeyboardInterrupt:  # between two fits; finished ones are kept
         if not found:
             raise
     rows = [_row(lam, solution) for lam, solution in zip(along, found)]
-    whole = {
-        "data": table.name, "problem": show.described(problem), "tol": tol,
+    everything = {
+        "data": table.name, "problem": show.described(problem), "tol": run.tol,
         "features": table.features,
         "path": [{**row, **_coefficients(solution)} for row, solution in zip(rows, found)],
     }  # fmt: skip
     if json:
-        show.as_json(whole)
+        show.as_json(everything)
     else:
         show.words(f"{table.name}: {show.described(problem).split(', λ')[0]}", "bold")
-        _people(rows)
+        _print(rows)
     if output is not None:
-        _write(output, rows, whole)
+        _write(output, rows, everything)
     if plot is not None:
         _draw(plot, along[: len(found)], found, table.features)
     if len(found) < len(along) or found[-1].status is Status.INTERRUPTED:
@@ -142,7 +123,7 @@ def path(
 
 
 def _along(problem: Problem, lams: str, count: int, eps: float) -> list[float]:
-    given = [strength(word, problem) for word in lams.split(",") if word.strip()]
+    given = [parse_lam(word, problem) for word in lams.split(",") if word.strip()]
     if given:
         return sorted(given, reverse=True)
     if not 0.0 < eps <= 1.0:
@@ -174,7 +155,7 @@ def _row(lam: float, solution: Solution) -> dict[str, Any]:
 
 
 def _coefficients(solution: Solution) -> dict[str, Any]:
-    """Those that are not zero, with their places: features, or features by classes."""
+    """The nonzero coefficients with their indices: features, or features and classes."""
     where = np.nonzero(solution.coef)
     return {
         "intercept": solution.intercept,
@@ -184,7 +165,7 @@ def _coefficients(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _people(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[dict[str, Any]]) -> None:
     show.columns(
         ("λ", "nonzero", "objective", "gap", "gap / P(0)", "passes"),
         [
@@ -209,9 +190,9 @@ def _draw(path: Path, lams: list[float], found: list[Solution], features: Any) -
     say(f"wrote {path}")
 
 
-def _write(path: Path, rows: list[dict[str, Any]], whole: dict[str, Any]) -> None:
+def _write(path: Path, rows: list[dict[str, Any]], everything: dict[str, Any]) -> None:
     if path.suffix == ".json":
-        path.write_text(json_file.dumps(show.plain(whole), indent=1, allow_nan=False) + "\n")
+        path.write_text(json_file.dumps(show.plain(everything), indent=1, allow_nan=False) + "\n")
     else:
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, _HEADS, lineterminator="\n")

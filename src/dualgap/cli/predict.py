@@ -12,24 +12,21 @@ import typer
 
 from dualgap.cli import options, show
 from dualgap.cli.command import say
-from dualgap.cli.read import data_for
+from dualgap.cli.model_data import data_for
 from dualgap.files.model import Model
 from dualgap.files.model_file import load_model
 
 
 def predict(
     model: Annotated[
-        Path, typer.Argument(help="What dualgap fit has written.", show_default=False)
+        Path, typer.Argument(help="A file that dualgap fit wrote.", show_default=False)
     ],
-    data: options.Data,
-    target: options.Target = None,
-    drop: options.Drop = "",
-    offline: options.Offline = False,
+    given: options.DataOptions,
     decision: Annotated[
         bool,
         typer.Option(
             "--decision",
-            help="Add decision values, one for each class if there are many.",
+            help="Add decision values; one for each class if there are more than two.",
             rich_help_panel="Output",
         ),
     ] = False,
@@ -42,18 +39,13 @@ def predict(
             rich_help_panel="Output",
         ),
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write the table here, as CSV.", rich_help_panel="Output"
-        ),
-    ] = None,
+    output: Annotated[Path | None, options.output("Write the table here, as CSV.")] = None,
     json: options.Json = False,
 ) -> None:
     """Predict labels or numbers with a model, and say which are proven.
 
-    A label is proven if the exact optimum is certain to predict it, too. The
-    table is CSV: on standard output, or in a file.
+    A label is proven if the exact optimum is certain to predict it too. The
+    output is CSV, on standard output or in a file.
 
     [bold]Examples[/]
 
@@ -62,7 +54,7 @@ def predict(
       dualgap predict model.json new.csv --certified -o predicted.csv
     """
     found = load_model(model)
-    table = data_for(found, data, target, None, drop, target_needed=False, download=not offline)
+    table = data_for(found, given, target_needed=False)
     named = _columns(found, table.X, decision, certified)
     if json:
         show.as_json({"rows": table.X.shape[0], **named})
@@ -108,7 +100,7 @@ def _summary(model: Model, y: Any, named: dict[str, Any], output: Path | None) -
     if "proven" in named:
         words.append(f"{np.count_nonzero(named['proven']):,} are proven")
     if any(name.startswith("radius") and np.isinf(named[name]).all() for name in named):
-        words.append("the penalty is not strongly convex, so that nothing bounds decision values")
+        words.append("the penalty is not strongly convex, so decision values have no bound")
     if y is not None and model.classes is not None:
         known = set(map(show.label, model.classes))
         if known.issuperset(map(show.label, np.unique(y))):

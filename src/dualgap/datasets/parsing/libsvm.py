@@ -59,7 +59,7 @@ def is_digit(c: int) -> bool:
 @helper
 def digit(c: int) -> int:
     """The value of a digit, wider than the byte that it is read from."""
-    return np.int64(c) - _ZERO
+    return np.int64(c) - _ZERO  # type: ignore[return-value]
 
 
 @helper

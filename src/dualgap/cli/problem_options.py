@@ -1,4 +1,4 @@
-"""From options to a problem."""
+"""The options that state a problem, and the problem that they state."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
-from dualgap.cli.read import listed
+from dualgap.cli import options
+from dualgap.cli.lam import parse_lam
 from dualgap.cli.show import label
-from dualgap.cli.strength import strength
 from dualgap.datasets.open import Table, open_data
 from dualgap.datasets.tables import Wanted
 from dualgap.linalg.validate import unknown
@@ -26,35 +26,33 @@ _INTERCEPTS: dict[str, bool | str] = {"yes": True, "no": False, "penalised": "pe
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user asks for; ``parameters`` are those of losses, by the names they have there."""
+class ProblemOptions(options.WeightedDataOptions):
+    """Data, loss, penalty and intercept; each command has its own options for λ."""
 
-    data: str
-    target: str | None
-    weights: str | None
-    drop: str
-    offline: bool
-    loss: str | None
-    parameters: dict[str, float | None]
-    penalty: str
-    l1_ratio: float | None
-    low: float | None
-    high: float | None
-    intercept: str
+    loss: options.Loss = None
+    gamma: options.Gamma = None
+    delta: options.Delta = None
+    epsilon: options.Epsilon = None
+    q: options.Quantile = None
+    penalty: options.Penalty = "l2"
+    l1_ratio: options.L1Ratio = None
+    low: options.Low = None
+    high: options.High = None
+    intercept: options.Intercept = "yes"
 
     def table(self) -> Table:
-        """The data."""
-        wanted = Wanted(self.target, self.weights, listed(self.drop))
+        """Read the data."""
+        wanted = Wanted(self.target, self.weights, self.dropped)
         return open_data(self.data, wanted, download=not self.offline)
 
     def problem(self, table: Table, lam: str = "1") -> tuple[Problem, Any]:
-        """The problem, and the labels if these are words."""
+        """The problem, and the labels if they are text."""
         loss = self._loss(table.y)
         y, labels = table.y, None
         if y.dtype.kind == "U":
             if not targets_of(loss).labels:
                 raise ValueError(
-                    f"the target holds words such as {str(y[0])!r}, and --loss {self.loss} needs "
+                    f"the target holds text such as {str(y[0])!r}, and --loss {self.loss} needs "
                     "numbers: use logistic or hinge for two classes, softmax for more"
                 )
             labels, y = np.unique(y, return_inverse=True)
@@ -63,14 +61,20 @@ class Asked:
             raise ValueError(unknown("--intercept", self.intercept, _INTERCEPTS))
         intercept = _INTERCEPTS[self.intercept]
         problem = Problem(table.X, y, loss, self._penalty(), 1.0, table.weights, intercept)
-        return problem.with_lam(strength(lam, problem)), labels
+        return problem.with_lam(parse_lam(lam, problem)), labels
 
     def _loss(self, y: Any) -> Any:
         name = usual_loss(y)[0] if self.loss is None else self.loss
         if name not in losses.REGISTRY:
             raise ValueError(unknown("--loss", name, losses.REGISTRY))
         kind: Any = losses.REGISTRY[name]
-        given = {key: value for key, value in self.parameters.items() if value is not None}
+        parameters = {
+            "gamma": self.gamma,
+            "delta": self.delta,
+            "epsilon": self.epsilon,
+            "q": self.q,
+        }
+        given = {key: value for key, value in parameters.items() if value is not None}
         for key in given:
             if key not in kind._fields:
                 known: dict[str, Any] = dict(losses.REGISTRY)
@@ -95,10 +99,10 @@ class Asked:
 
 
 def usual_loss(y: Any) -> tuple[str, str]:
-    """A loss for a target, and why."""
+    """The default loss for a target, and the reason."""
     count = len(np.unique(y))
     if count == 1:
-        raise ValueError(f"the target is {label(y[0])} in every row: there is nothing to be learnt")
+        raise ValueError(f"the target is {label(y[0])} in every row: there is nothing to learn")
     if y.dtype.kind == "U":
         return ("logistic" if count <= 2 else "softmax"), f"the target has {count} labels"
     if count == 2:

@@ -1,4 +1,4 @@
-"""λ as people write it: 0.01, 1/n, 0.1*max, where max is the λ at which all coefficients vanish."""
+"""λ as users write it: 0.01, 1/n or 0.1*max, where max is the smallest λ with no coefficients."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _OPERATIONS: dict[type, Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-_LONGEST = 100  # characters
+_MAX_LENGTH = 100  # characters: no sensible expression is longer, and deep ones exhaust the stack
 
 
-def strength(expression: str, problem: Problem) -> float:
-    """The value of an expression for a problem, whose own λ does not matter."""
-    names = {"n": lambda: float(problem.n), "max": lambda: _highest(problem)}
+def parse_lam(expression: str, problem: Problem) -> float:
+    """The value of an expression for a problem; the λ of the problem itself is not used."""
+    names = {"n": lambda: float(problem.n), "max": lambda: _lambda_max(problem)}
     wrong = f"--lam must be a number, or made of n and max as in 1/n or 0.1*max, not {expression!r}"
-    if len(expression) > _LONGEST:
+    if len(expression) > _MAX_LENGTH:
         raise ValueError(wrong)
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
@@ -53,7 +53,7 @@ def strength(expression: str, problem: Problem) -> float:
     return float(found)
 
 
-def _highest(problem: Problem) -> float:
+def _lambda_max(problem: Problem) -> float:
     try:
         return lambda_max(problem)
     except ValueError as error:

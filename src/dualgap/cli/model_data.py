@@ -1,4 +1,4 @@
-"""Data for a model that is there: its features by their names, its labels as it knows them."""
+"""Data for a fitted model: its features by their names, its labels as it knows them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.cli.options import DataOptions
 from dualgap.cli.show import label
 from dualgap.datasets.open import Table, is_table, open_data
 from dualgap.datasets.tables import Wanted
@@ -13,17 +14,11 @@ from dualgap.files.model import Model
 
 
 def data_for(
-    model: Model,
-    data: str,
-    target: str | None,
-    weights: str | None,
-    drop: str,
-    *,
-    target_needed: bool,
-    download: bool,
+    model: Model, options: DataOptions, *, weights: str | None = None, target_needed: bool
 ) -> Table:
-    """The data in the features of a model; the target is the column that it was at the fit."""
-    wanted = Wanted(target, weights, listed(drop))
+    """Data with the features of a model; by default the target is the column of the fit."""
+    data, target = options.data, options.target
+    wanted = Wanted(target, weights, options.dropped)
     if target is not None or is_table(data):
         own = model.settings.get("target_column")
         named = own if target is None and isinstance(own, str) else target
@@ -34,9 +29,9 @@ def data_for(
         data,
         wanted,
         n_features=model.n_features,
-        # An index is the same feature as at the fit, whatever these data would suggest.
+        # An index means the feature that it meant at the fit, even if these data suggest another.
         zero_based=known if isinstance(known, bool) else "auto",
-        download=download,
+        download=not options.offline,
     )
     found = table.X.shape[1]
     if found != model.n_features:
@@ -44,18 +39,13 @@ def data_for(
     return table
 
 
-def listed(names: str) -> list[str]:
-    """Names that have commas between them."""
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def places(model: Model, y: Any) -> Any:
-    """Labels as places among the classes of a model."""
+def class_codes(model: Model, y: Any) -> Any:
+    """The index of each label among the classes of a model."""
     known = {label(value): float(k) for k, value in enumerate(model.classes)}
     found, inverse = np.unique(y, return_inverse=True)
-    strange = [label(value) for value in found if label(value) not in known]
-    if strange:
+    unknown = [label(value) for value in found if label(value) not in known]
+    if unknown:
         raise ValueError(
-            f"the data have the label {strange[0]}, and the model knows {', '.join(known)} only"
+            f"the data have the label {unknown[0]}, but the model knows only {', '.join(known)}"
         )
     return np.array([known[label(value)] for value in found])[inverse.reshape(len(y))]
