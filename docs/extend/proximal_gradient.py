@@ -6,7 +6,7 @@ from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import prox
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun
 
 
 class ProximalGradient(FullPass):

@@ -21,6 +21,8 @@ MOVED = {
     "dualgap.screening": "dualgap.proof.screening",
     "dualgap.solution": "dualgap.run.solution",
     "dualgap.terms": "dualgap.proof.terms",
+    "dualgap.steps.full_pass": "dualgap.steps.base",
+    "dualgap.steps.start": "dualgap.steps.base",
     "dualgap.theory": "dualgap.samplings.theory",
 }
 

@@ -200,9 +200,9 @@ def test_bad_numbers_are_named(call, says):
 
 
 def test_chances_are_what_a_step_needs():
-    _, known = theory.bound_chances(make(), samplings.Importance("smooth"))
+    _, known = theory.bound_facts(make(), samplings.Importance("smooth"))
     np.testing.assert_allclose(known.p.sum(), 1.0)
     np.testing.assert_allclose(known.p / known.p.max(), known.weights)
-    bound, known = theory.bound_chances(dg.Problem(np.eye(6), np.zeros(6)), Product(3))
+    bound, known = theory.bound_facts(dg.Problem(np.eye(6), np.zeros(6)), Product(3))
     assert len(bound.groups) == 3
     np.testing.assert_array_equal(known.p, np.full(6, 0.5))

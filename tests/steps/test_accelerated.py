@@ -11,7 +11,7 @@ from dualgap.penalties import L2, Box, ElasticNet
 from dualgap.samplings import Distributed, Full, TauNice, Uniform
 from dualgap.steps import APCG, ASDCA, SPDC, AccProxSDCA, DisDCA, Quartz, Setting
 from dualgap.steps.base import Start
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 GAMMA = 0.5
 LINKS = {
@@ -30,7 +30,7 @@ def make(penalty="l2", n=40, d=12, lam=1e-2, weighted=False, kind=sp.csr_array, 
 def start(problem, step, sampling, warm=Start()):
     bound = sampling.bind(problem)
     run = step.start(problem, warm, Setting(bound))
-    return run, bound, chances(problem, bound)
+    return run, bound, sampling_facts(problem, bound)
 
 
 def check_equal(pair, w, a):

@@ -26,7 +26,7 @@ from dualgap.samplings import (
 from dualgap.steps import Quartz, Setting
 from dualgap.steps.base import Start
 from dualgap.steps.sets.quartz import LAST, WIDTH, U, W
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 PENALTIES = {"l2": L2(), "elastic-net": ElasticNet(0.3), "box": Box(-0.05, 0.1)}
 
@@ -55,7 +55,7 @@ def start(problem, sampling, option, **more):
     bound = sampling.bind(problem)
     assert sampling.refusal(problem, "dual") is None
     run = Quartz(option, **more).start(problem, Start(), Setting(bound))
-    return run, bound, chances(problem, bound)
+    return run, bound, sampling_facts(problem, bound)
 
 
 def put(run, w, a):

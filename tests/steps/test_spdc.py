@@ -13,8 +13,8 @@ from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
 from dualgap.steps.base import Start
 from dualgap.steps.sets.saddle import BEFORE, DONE, WIDTH, W
-from dualgap.steps.sets.sampling_facts import chances
-from dualgap.steps.sets.spdc import Pace, batch_pace, single_pace
+from dualgap.steps.sets.sampling_facts import sampling_facts
+from dualgap.steps.sets.spdc import StepSizes, batch_step_sizes, single_step_sizes
 
 GAMMA = 0.5
 
@@ -37,7 +37,7 @@ def make(
 def start(problem, sampling, step=None, **setting):
     bound = sampling.bind(problem)
     run = (step or SPDC()).start(problem, Start(), Setting(bound, **setting))
-    return run, bound, chances(problem.with_penalty(L2()), bound)
+    return run, bound, sampling_facts(problem.with_penalty(L2()), bound)
 
 
 def rewind(run):
@@ -112,7 +112,7 @@ def test_theorem_1(sampling, penalty, weighted):
     n, mu = problem.n, problem.lam * float(problem.features.strength.min())
     m = {"Uniform": 1, "TauNice": 4, "Full": n}[type(sampling).__name__]
     R = np.sqrt((n * problem.c * problem.row_squares).max())
-    pace = batch_pace(np.sqrt(n * problem.c * problem.row_squares), m, mu, GAMMA)
+    pace = batch_step_sizes(np.sqrt(n * problem.c * problem.row_squares), m, mu, GAMMA)
     assert pace.tau == pytest.approx(np.sqrt(m * GAMMA / (n * mu)) / (2 * R))
     assert pace.sigma == pytest.approx(np.sqrt(n * mu / (m * GAMMA)) / (2 * R))
     assert 1 / (1 - pace.theta) == pytest.approx(n / m + R * np.sqrt(n / m / (mu * GAMMA)))
@@ -129,8 +129,8 @@ def test_theorem_2(choice):
     np.testing.assert_allclose(known.p, 0.5 / n + 0.5 * lengths / lengths.sum())
     slow = 2 * n + 2 * lengths.mean() * np.sqrt(n / (lam * GAMMA))
     tau = np.sqrt(GAMMA / (n * lam)) / (4 * lengths.mean())
-    paper = Pace(tau, n * lam / GAMMA * tau, 1 - 1 / slow)
-    ours = single_pace(lengths, known.p, lam, GAMMA)
+    paper = StepSizes(tau, n * lam / GAMMA * tau, 1 - 1 / slow)
+    ours = single_step_sizes(lengths, known.p, lam, GAMMA)
     assert run.features.t == pytest.approx(ours.tau * lam)
     assert ours.tau > paper.tau
     assert ours.sigma > paper.sigma
@@ -143,13 +143,13 @@ def test_theorem_2(choice):
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("kind", ["norms", "any"])
 def test_theorem_2_for_any_probabilities(kind, weighted):
-    """Its proof gives 1/(4σ) + γ/(p_i n) for every p, where sizes are those of ``single_pace``."""
+    """Its proof gives 1/(4σ) + γ/(p_i n) for every p, with ``single_step_sizes``."""
     problem = aligned(weighted=weighted, spread=1.5)
     n = problem.n
     sampling = Norms() if kind == "norms" else Custom(1.0 + np.arange(n) % 7)
     _, _, known = start(problem, sampling)
     lengths = np.sqrt(n * problem.c * problem.row_squares)
-    pace = single_pace(lengths, known.p, problem.lam, GAMMA)
+    pace = single_step_sizes(lengths, known.p, problem.lam, GAMMA)
     assert 4 * pace.tau * pace.sigma * (lengths / (known.p * n)).max() ** 2 == pytest.approx(1.0)
     own = GAMMA / (known.p * n)
     near, far = 1 / (4 * pace.sigma) + own, 1 / (2 * pace.sigma) + own

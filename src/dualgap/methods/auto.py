@@ -1,7 +1,8 @@
-"""From what a user asks for to a method; for "auto", which one and why."""
+"""The method that ``solve`` is asked for; for "auto", which one and why."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,65 +14,93 @@ from dualgap.methods.registry import METHODS, Method, suitable
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.base import Step
-from dualgap.steps.requirements import (
-    is_coupled,
-    lacks_for_dual,
-    lacks_for_primal,
-    preferred_view,
-    why_hold,
-    why_view,
-)
+from dualgap.steps.base import Step, dual_refusal, primal_refusal
+from dualgap.steps.coordinate.preferred_view import TUNING as VIEW_TUNING
+from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_view, reason_view
 
-# A Newton step may cost so many multiplications and so large a system; both take about a second.
-_PRODUCTS, _SYSTEM = 2e9, 2000
-# In passes over the data: a Newton step at which coordinate steps are no faster; for losses made of
-# quadratic pieces, which take few steps; and for kinks, if they have to be resolved to a small tol.
-_CHEAP, _CHEAP_PIECES, _CHEAP_KINKS, _TIGHT = 15.0, 40.0, 100.0, 3e-6
-_TALL = 200  # samples for each feature from which a sample of them tells nearly all
-_NARROW = 500  # features of which it does not pay to leave some alone
-_BLAS = 20.0  # how much faster arrays are multiplied than the entries of sparse matrices
+
+@dataclass(frozen=True)
+class Tuning:
+    """Where one method becomes faster than another.
+
+    Measured on the data of the benchmarks; docs/which-method.md has the rules that follow, and
+    docs/design.md the measurements.
+    """
+
+    # The most multiplications for a Gram matrix, and the most coefficients, of a Newton step; both
+    # take about a second.
+    newton_products: float = 2e9
+    newton_coefficients: int = 2000
+    # The most passes over the data that a Newton step may cost where coordinate steps are an
+    # alternative. Up to 15 (a9a 8, ijcnn1 and covtype 6, mushrooms 11) Newton steps won for every
+    # loss; at 27 (w8a) they lost for the logistic loss and, at a moderate tol, for the hinge.
+    newton_passes: float = 15.0
+    # The same for losses made of quadratic pieces, for which few Newton steps suffice ...
+    newton_passes_pieces: float = 40.0
+    # ... and for losses with kinks, at a tol at most this small: then coordinate steps take many
+    # passes. The three numbers were chosen together and not measured one by one.
+    newton_passes_kinks: float = 100.0
+    tight_tol: float = 3e-6
+    # Condition of the dual problem from which Newton steps are taken whenever they are affordable.
+    coupled_condition: float = 20.0
+    # Samples per feature from which Newton steps that start on a subsample beat working sets, up to
+    # so many features: covtype, logistic with L1, 50 to 100 ms against 170 to 320; a9a 5 and 8 ms
+    # against 8 and 11.
+    tall_samples_per_feature: int = 200
+    tall_features: int = 500
+    # How much faster BLAS multiplies arrays than a loop multiplies the entries of sparse matrices.
+    # Without it auto took sweeps for 20,000 × 500 numbers: 3.3 s, where Newton steps take 0.18 s.
+    blas_speedup: float = 20.0
+    # Features without strong convexity for which proximal terms are considered, and the condition
+    # of the other features up to which they pay. With an intercept, L2 and λ = 1/n to 1e-6 on w8a
+    # they were 3 (squared hinge) to 7 (logistic) times faster than features as coordinates, and as
+    # fast with the squared loss; on a9a with λ = 0.1/n, a condition of 35, no longer faster.
+    proximal_features: int = 10
+    proximal_condition: float = 30.0
+
+
+TUNING = Tuning()
 
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
-    """A name with the reason in words, and the method."""
+    """The method that "auto" takes, after its name with the reason in words."""
     if storage.is_on_disk(problem.X):
-        return _chosen(_without_copies(problem), "X lies on disk by rows")
-    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
-    sets = _why_sets(problem)
+        return _auto(_without_copies(problem), "X lies on disk by rows")
+    dual, primal = dual_refusal(problem), primal_refusal(problem)
+    sets = _reason_working_set(problem)
     if sets:
-        return _chosen("working-set", sets)
-    newton = _why_newton(problem, tol, bool(dual and primal))
+        return _auto("working-set", sets)
+    newton = _reason_newton(problem, tol, bool(dual and primal))
     if newton and _newton_is_affordable(problem):
-        return _chosen("newton", f"there are few features and {newton}")
+        return _auto("newton", f"there are few features and {newton}")
     if _sweeps_pay(problem):
-        return _chosen("sweeps", why_view(problem))
+        return _auto("sweeps", reason_view(problem))
     return choose_to_sample(problem)
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:
-    """The same among methods that take any sampling of coordinates."""
-    dual, primal = lacks_for_dual(problem), lacks_for_primal(problem)
+    """The same, among methods that accept any sampling of coordinates."""
+    dual, primal = dual_refusal(problem), primal_refusal(problem)
     if dual and primal:
-        return _chosen("prox-point", f"{dual} and {primal}")
-    hold = why_hold(problem)
-    return _chosen("prox-point", hold) if hold else _chosen("cd-gap-decay", why_view(problem))
+        return _auto("prox-point", f"{dual} and {primal}")
+    hold = _reason_proximal(problem)
+    return _auto("prox-point", hold) if hold else _auto("cd-gap-decay", reason_view(problem))
 
 
 def _without_copies(problem: Problem) -> str:
-    """The method that neither turns X around nor copies a part of it."""
+    """The method that neither transposes X nor copies a part of it."""
     bounded = problem.loss.gamma > 0.0 or not problem.loss.differentiable
-    if not lacks_for_dual(problem) and bounded:
+    if not dual_refusal(problem) and bounded:
         return "cd-gap-decay" if METHODS["sweeps"].refusal(problem) else "sweeps"
-    smooth = METHODS["afg"].refusal(problem) is None and why_hold(problem) is None
+    smooth = METHODS["afg"].refusal(problem) is None and _reason_proximal(problem) is None
     return "afg" if smooth else "prox-point"
 
 
-def _why_sets(problem: Problem) -> str | None:
-    """Why most features can be left alone most of the time."""
+def _reason_working_set(problem: Problem) -> str | None:
+    """Why most features can be left alone most of the time; None if they cannot."""
     if METHODS["working-set"].refusal(problem) is not None:
         return None
-    shape = shape_of(problem.penalty, 1)  # plain ones are alike for all features
+    shape = shape_of(problem.penalty, 1)
     if shape is None or not shape.kinked:
         return None
     better = _is_tall(problem) or len(problem.free_places)
@@ -81,43 +110,69 @@ def _why_sets(problem: Problem) -> str | None:
 
 
 def _is_tall(problem: Problem) -> bool:
-    """Whether some samples tell nearly all, and more than a look at all features would."""
-    many = problem.n >= _TALL * problem.d and problem.d <= _NARROW
-    return many and not problem.loss.quadratic
+    """Whether a subsample tells nearly all, and more than scoring all features would."""
+    if problem.loss.quadratic or problem.d > TUNING.tall_features:
+        return False
+    return bool(problem.n >= TUNING.tall_samples_per_feature * problem.d)
+
+
+def _reason_proximal(problem: Problem) -> str | None:
+    """Why to add proximal terms for a few features rather than take features as coordinates."""
+    if problem.least_strength > 0.0:
+        return None
+    features = problem.features.strength.reshape(problem.d, -1).min(axis=1)
+    weak = int(np.sum(features == 0.0))
+    rest = features[(features > 0.0) & np.isfinite(features)]
+    if not 0 < weak <= TUNING.proximal_features or not rest.size:
+        return None
+    if rest.max() > VIEW_TUNING.uneven_strengths * rest.min() or problem.loss.gamma == 0.0:
+        return None
+    if problem.d <= problem.n and dual_condition(problem, rest.min()) > TUNING.proximal_condition:
+        return None
+    few = "one feature" if weak == 1 else f"{weak} features"
+    return f"the penalty is strongly convex but for {few}, held by a proximal term"
+
+
+def _is_coupled(problem: Problem) -> bool:
+    """Whether λ is so small for the data that the samples of a dual view are strongly coupled."""
+    strengths = problem.strength_range
+    if strengths is None or strengths[0] == 0.0:
+        return False
+    return dual_condition(problem, strengths[0]) > TUNING.coupled_condition
 
 
 def _sweeps_pay(problem: Problem) -> bool:
-    """Where samples are the coordinates; for a squared loss, where they are few."""
-    if why_hold(problem) or preferred_view(problem) != "dual":
+    """Whether samples should be the coordinates; for a squared loss only if they are few."""
+    if _reason_proximal(problem) or preferred_view(problem) != "dual":
         return False
     if METHODS["sweeps"].refusal(problem) is not None:
         return False
     return not problem.loss.quadratic or problem.n <= problem.d
 
 
-def _chosen(name: str, reason: str) -> tuple[str, Method]:
+def _auto(name: str, reason: str) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
-def _why_newton(problem: Problem, tol: float, neither: bool) -> str | None:
-    """What would cost coordinate steps many passes, or Newton steps few."""
+def _reason_newton(problem: Problem, tol: float, neither: bool) -> str | None:
+    """Why coordinate steps would take many passes, or Newton steps few; None if neither."""
     if len(problem.free_places):
         return "not all of them have a penalty"
     if neither:
         return "neither samples nor features can be the coordinates"
-    if is_coupled(problem):
+    if _is_coupled(problem):
         return "lam is small for data of this size"
-    tall = _is_tall(problem) and lacks_for_dual(problem) is not None
-    if problem.width == 1 and (tall or _newton_passes(problem) <= _cheap(problem, tol)):
+    tall = _is_tall(problem) and dual_refusal(problem) is not None
+    if problem.width == 1 and (tall or _newton_passes(problem) <= _affordable_passes(problem, tol)):
         return "many samples for each"
     return None
 
 
-def _cheap(problem: Problem, tol: float) -> float:
+def _affordable_passes(problem: Problem, tol: float) -> float:
     """How many passes a Newton step may cost if coordinate steps are an alternative."""
     if not problem.loss.differentiable:
-        return _CHEAP_KINKS if tol <= _TIGHT else _CHEAP
-    return _CHEAP_PIECES if hasattr(problem.loss, "face") else _CHEAP
+        return TUNING.newton_passes_kinks if tol <= TUNING.tight_tol else TUNING.newton_passes
+    return TUNING.newton_passes_pieces if hasattr(problem.loss, "face") else TUNING.newton_passes
 
 
 def _newton_passes(problem: Problem) -> float:
@@ -127,21 +182,20 @@ def _newton_passes(problem: Problem) -> float:
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
-    if METHODS["newton"].refusal(problem) is not None or problem.coef_size > _SYSTEM:
+    if METHODS["newton"].refusal(problem) or problem.coef_size > TUNING.newton_coefficients:
         return False
-    return _gram_products(problem) <= _PRODUCTS
+    return _gram_products(problem) <= TUNING.newton_products
 
 
 def _gram_products(problem: Problem) -> float:
-    """The multiplications of a Gram matrix of which both triangles are made, or as many of sparse
-    matrices as take that long."""
+    """The multiplications of a Gram matrix, both triangles, at the speed of sparse matrices."""
     counts = problem.row_counts * problem.width
     return float(np.sum(counts * counts)) / _speed(problem)
 
 
 def _speed(problem: Problem) -> float:
-    """That of Gram matrices; those of pairs of classes are too many and too small for BLAS."""
-    return 1.0 if storage.is_sparse(problem.X) or problem.width > 1 else _BLAS
+    """The speed of Gram matrices. Those of pairs of classes are too many and too small for BLAS."""
+    return 1.0 if storage.is_sparse(problem.X) or problem.width > 1 else TUNING.blas_speedup
 
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:

@@ -11,11 +11,11 @@ from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step
 
 
-def lacks_l2(problem: Problem) -> str | None:
+def l2_refusal(problem: Problem) -> str | None:
     return None if is_half_square(problem.penalty) else "the penalty is not L2"
 
 
-def lacks_smooth_loss(problem: Problem) -> str | None:
+def smoothness_refusal(problem: Problem) -> str | None:
     if problem.loss.gamma > 0.0:
         return None
     return f"the {type(problem.loss).__name__} loss is not smooth (its slope is not Lipschitz)"
@@ -23,7 +23,7 @@ def lacks_smooth_loss(problem: Problem) -> str | None:
 
 @dataclass(frozen=True)
 class Method:
-    """A step × a sampling; ``needs`` are checks of the problem beyond those of the step.
+    """A step × a sampling; ``needs`` are further reasons to refuse a problem, besides the step's.
 
     ``about`` says what it is, ``when`` what it is for, ``paper`` where it comes from.
     """
@@ -44,9 +44,9 @@ class Method:
             )
 
     def refusal(self, problem: Problem) -> str | None:
-        """What the problem lacks for this method, in words; None when it lacks nothing."""
-        lacks = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
-        lacks.append(self.step.mismatch(self.sampling))
-        if not any(lacks):
-            lacks = [self.sampling.refusal(problem, self.step.view_of(problem))]
-        return " and ".join(filter(None, lacks)) or None
+        """Why this method cannot solve a problem, in words; None if it can."""
+        refusals = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
+        refusals.append(self.step.sampling_refusal(self.sampling))
+        if not any(refusals):
+            refusals = [self.sampling.refusal(problem, self.step.view_of(problem))]
+        return " and ".join(filter(None, refusals)) or None

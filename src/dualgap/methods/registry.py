@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dualgap import samplings
-from dualgap.methods.method import Method, lacks_l2, lacks_smooth_loss
+from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
 from dualgap.problem import Problem
 from dualgap.steps.coordinate.coordinate import Coordinate
 from dualgap.steps.newton.newton import Newton
@@ -39,7 +39,7 @@ METHODS: dict[str, Method] = {
         samplings.Uniform(),
         "uniform dual coordinate ascent",
         "Shalev-Shwartz, Zhang 2013",
-        (lacks_l2,),
+        (l2_refusal,),
         when="a baseline under L2",
     ),
     "prox-sdca": Method(
@@ -54,7 +54,7 @@ METHODS: dict[str, Method] = {
         samplings.Importance("smooth"),
         "Prox-SDCA with fixed importance sampling",
         "Zhao, Zhang 2014",
-        (lacks_smooth_loss,),
+        (smoothness_refusal,),
         when="smooth losses, samples of unequal norm",
     ),
     "adasdca": Method(
@@ -62,7 +62,7 @@ METHODS: dict[str, Method] = {
         samplings.Residue(),
         "sampling by residue at each step; for study",
         _CSIBA,
-        (lacks_smooth_loss,),
+        (smoothness_refusal,),
         when="small data: each step looks at all samples",
     ),
     "adasdca+": Method(
@@ -70,7 +70,7 @@ METHODS: dict[str, Method] = {
         samplings.ResidueDecay(10.0, "I"),
         "residues once an epoch, decaying with each visit",
         _CSIBA,
-        (lacks_smooth_loss,),
+        (smoothness_refusal,),
         when="smooth losses, if few samples matter towards the end",
     ),
     "adasdca+ii": Method(
@@ -78,7 +78,7 @@ METHODS: dict[str, Method] = {
         samplings.ResidueDecay(10.0, "II"),
         "importance sampling, decaying with each visit",
         _CSIBA,
-        (lacks_smooth_loss,),
+        (smoothness_refusal,),
         when="the same, without looking at residues",
     ),
     "cd-uniform": Method(

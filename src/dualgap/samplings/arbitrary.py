@@ -49,9 +49,9 @@ class Arbitrary(SetSampling):
             object.__setattr__(self, name, value)
 
     def refusal(self, problem: Problem, view: str) -> str | None:
-        lacks = super().refusal(problem, view)
-        if lacks is not None:
-            return lacks
+        refusal = super().refusal(problem, view)
+        if refusal is not None:
+            return refusal
         if len(self.p) != problem.n:
             return f"it has {problem.n} samples, and p has {len(self.p)} entries"
         if self.v is not None:

@@ -45,7 +45,10 @@ class Sampling(ABC):
         return self
 
     def refusal(self, problem: Problem, view: str) -> str | None:
-        """What the problem lacks in this view ("dual" or "primal"), in words; None if nothing."""
+        """Why this cannot draw the coordinates of a problem, in words; None if it can.
+
+        ``view``: whether samples ("dual") or features ("primal") are the coordinates.
+        """
         return None
 
     @abstractmethod

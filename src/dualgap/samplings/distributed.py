@@ -31,9 +31,9 @@ class Distributed(SetSampling):
         whole(self.tau, "tau", 1)
 
     def refusal(self, problem: Problem, view: str) -> str | None:
-        lacks = super().refusal(problem, view)
-        if lacks is not None:
-            return lacks
+        refusal = super().refusal(problem, view)
+        if refusal is not None:
+            return refusal
         if self.c > problem.n:
             return f"it has {problem.n} samples, fewer than c={self.c} parts"
         size = part_size(problem.n, self.c)

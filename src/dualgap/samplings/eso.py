@@ -76,9 +76,9 @@ def estimate(X: Any, sampling: SetSampling) -> Floats:
             f"sampling must be one that draws sets, such as TauNice(4), not {sampling!r}; "
             "for single samples use serial(X)"
         )
-    lacks = sampling.refusal(problem, "dual")
-    if lacks:
-        raise ValueError(f"{sampling!r} does not fit X: {lacks}")
+    refusal = sampling.refusal(problem, "dual")
+    if refusal:
+        raise ValueError(f"{sampling!r} does not fit X: {refusal}")
     return estimated(problem, sampling.bind(problem))
 
 

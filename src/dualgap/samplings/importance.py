@@ -34,18 +34,18 @@ class Importance(Sampling):
         if view == "dual":
             strong = problem.loss.gamma > 0.0
             bounded = np.isfinite(problem.loss.lipschitz)
-            lacks_strong = "the loss is not smooth"
-            lacks_bound = f"the slope of the {type(problem.loss).__name__} loss has no bound"
+            not_strong = "the loss is not smooth"
+            not_bounded = f"the slope of the {type(problem.loss).__name__} loss has no bound"
         else:
             strong = problem.features.strength.min() > 0.0
             bounded = True  # by the level set of the objective
-            lacks_strong = "the penalty is not strongly convex"
-            lacks_bound = ""
+            not_strong = "the penalty is not strongly convex"
+            not_bounded = ""
         if self.kind == "smooth" and not strong:
-            return f'{lacks_strong}, as Importance("smooth") needs'
+            return f'{not_strong}, as Importance("smooth") needs'
         if self.kind == "lipschitz" and not bounded:
-            return f'{lacks_bound}, as Importance("lipschitz") needs'
-        return None if strong or bounded else f"{lacks_strong} and {lacks_bound}"
+            return f'{not_bounded}, as Importance("lipschitz") needs'
+        return None if strong or bounded else f"{not_strong} and {not_bounded}"
 
     def weights(self, scores: Scores) -> Floats:
         used = scores.curvature > 0.0

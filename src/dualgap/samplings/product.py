@@ -30,9 +30,9 @@ class Product(SetSampling):
         whole(self.tau, "tau", 1)
 
     def refusal(self, problem: Problem, view: str) -> str | None:
-        lacks = super().refusal(problem, view)
-        if lacks is not None:
-            return lacks
+        refusal = super().refusal(problem, view)
+        if refusal is not None:
+            return refusal
         found = len(_components(problem)[0])
         if found >= self.tau:
             return None

@@ -24,10 +24,10 @@ class TauNice(SetSampling):
         whole(self.tau, "tau", 1)
 
     def refusal(self, problem: Problem, view: str) -> str | None:
-        lacks = super().refusal(problem, view)
-        if lacks is None and self.tau > problem.n:
+        refusal = super().refusal(problem, view)
+        if refusal is None and self.tau > problem.n:
             return f"it has {problem.n} samples, fewer than tau={self.tau}"
-        return lacks
+        return refusal
 
     def weights(self, scores: Scores) -> Floats:
         n = len(scores.residue)

@@ -15,8 +15,13 @@ from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.samplings.eso import distributed_factors, part_size, tau_nice_factors
 from dualgap.samplings.uniform import Uniform
-from dualgap.steps.requirements import lacks_for_dual
-from dualgap.steps.sets.sampling_facts import Chances, chances, lacks_for_chances, quartz_rate
+from dualgap.steps.base import dual_refusal
+from dualgap.steps.sets.sampling_facts import (
+    SamplingFacts,
+    probability_refusal,
+    quartz_rate,
+    sampling_facts,
+)
 
 
 def rate(problem: Problem, sampling: Sampling) -> float:
@@ -25,7 +30,7 @@ def rate(problem: Problem, sampling: Sampling) -> float:
         raise ValueError(
             f"the {type(problem.loss).__name__} loss is not smooth, so theory knows no rate"
         )
-    return quartz_rate(problem, bound_chances(problem, sampling)[1])
+    return quartz_rate(problem, bound_facts(problem, sampling)[1])
 
 
 def iterations(problem: Problem, sampling: Sampling, gap: float, target: float) -> int:
@@ -72,12 +77,12 @@ def _easiness(n: int, lam: float, gamma: float) -> float:
     return positive(lam, "lam") * positive(gamma, "gamma") * n
 
 
-def bound_chances(problem: Problem, sampling: Sampling) -> tuple[Sampling, Chances]:
+def bound_facts(problem: Problem, sampling: Sampling) -> tuple[Sampling, SamplingFacts]:
     """The sampling, bound to the problem, and its chances; refuses what theory does not cover."""
-    lacks = (
-        lacks_for_chances(sampling) or lacks_for_dual(problem) or sampling.refusal(problem, "dual")
+    refusal = (
+        probability_refusal(sampling) or dual_refusal(problem) or sampling.refusal(problem, "dual")
     )
-    if lacks:
-        raise ValueError(f"theory does not fit sampling {type(sampling).__name__}: {lacks}")
+    if refusal:
+        raise ValueError(f"theory does not fit sampling {type(sampling).__name__}: {refusal}")
     bound = sampling.bind(problem)
-    return bound, chances(problem, bound)
+    return bound, sampling_facts(problem, bound)

@@ -13,6 +13,7 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.base import Sampling, StepRule
+from dualgap.samplings.full import Full
 from dualgap.samplings.scores import Scores
 
 
@@ -140,11 +141,20 @@ class Step(ABC):
     def refusal(self, problem: Problem) -> str | None:
         """Why this step cannot solve a problem, in words; None if it can."""
 
-    def mismatch(self, sampling: Sampling) -> str | None:
+    def sampling_refusal(self, sampling: Sampling) -> str | None:
         """Why this step cannot use a sampling, in words; None if it can."""
         if sampling.sets:
             return f"it visits one coordinate at a time, and {type(sampling).__name__} draws sets"
         return None
+
+    def mismatch(self, sampling: Sampling) -> str | None:
+        """What ``sampling_refusal`` was called in dualgap 0.1, whose steps may override it."""
+        return Step.sampling_refusal(self, sampling)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "mismatch" in vars(cls) and "sampling_refusal" not in vars(cls):
+            cls.sampling_refusal = cls.mismatch  # type: ignore[method-assign]
 
     def view_of(self, problem: Problem) -> str:
         """Whether samples ("dual") or features ("primal") are the coordinates."""
@@ -157,6 +167,67 @@ class Step(ABC):
     @abstractmethod
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> Run:
         """A run from ``warm``."""
+
+
+class FullPass(Step):
+    """A step for the primal problem whose update is a pass over the data."""
+
+    def refusal(self, problem: Problem) -> str | None:
+        return multiclass_refusal(problem) or primal_refusal(problem)
+
+    def sampling_refusal(self, sampling: Sampling) -> str | None:
+        if isinstance(sampling, Full):
+            return None
+        return f"it passes over all samples at once, and {type(sampling).__name__} draws some"
+
+
+class FullPassRun(Run):
+    """A run whose coordinates are the samples, and which updates all of them at once."""
+
+    full_pass = True
+    needs_sample_gaps = False
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.size = problem.n
+        self.entries = float(problem.entries / self.size)
+
+    def scores(self, pair: Pair, certificate: Certificate) -> Scores:
+        return Scores(*np.broadcast_to(0.0, (5, self.size)))  # ``Full`` reads none
+
+    def worth(self, products: int) -> tuple[int, float]:
+        """The vector operations and updates that so many products with X or Xᵀ are worth."""
+        return self.size * products, self.size * products / 2
+
+
+# --- why a kind of step cannot solve a problem, in words; None if it can ------------------------
+
+
+def dual_refusal(problem: Problem) -> str | None:
+    """For steps over samples."""
+    if problem.least_strength > 0.0:
+        return None
+    return "the penalty is not strongly convex in every feature (L2 or an elastic net would be)"
+
+
+def primal_refusal(problem: Problem) -> str | None:
+    """For steps over features."""
+    if problem.width > 1:
+        return f"the {type(problem.loss).__name__} loss has no steps over features"
+    if problem.loss.differentiable:
+        return None
+    return f"the {type(problem.loss).__name__} loss has no derivative at its kink"
+
+
+def multiclass_refusal(problem: Problem) -> str | None:
+    """For steps that need losses with one decision value per sample."""
+    if problem.width == 1:
+        return None
+    name = type(problem.loss).__name__
+    return f"the {name} loss has a decision value for each class, where this step knows only one"
+
+
+# --- what steps share ----------------------------------------------------------------------------
 
 
 def dual_start(problem: Problem, dual: Floats | None) -> Floats:

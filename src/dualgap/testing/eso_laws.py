@@ -12,7 +12,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.samplings.arbitrary import Arbitrary
 from dualgap.samplings.base import Sampling, checked_draw
-from dualgap.samplings.theory import bound_chances
+from dualgap.samplings.theory import bound_facts
 from dualgap.testing._common import check_marginals, holds
 
 _FEATURES = 5
@@ -35,7 +35,7 @@ def check_eso(X: Any, sampling: Any, sets: int = 4000, seed: int = 0) -> None:
     if not isinstance(sampling, Sampling):
         p, v, draw = sampling
         sampling = Arbitrary(draw, p, v)
-    bound, known = bound_chances(problem, sampling)
+    bound, known = bound_facts(problem, sampling)
     weights, p, v = known.weights, known.p, known.v
     holds(v.shape == p.shape, "one v for each sample", shape=v.shape)
     holds(np.isfinite(v).all() and (v >= 0.0).all(), "v must be finite and >= 0", v=v)

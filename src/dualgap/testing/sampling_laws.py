@@ -52,8 +52,8 @@ def check_sampling(sampling: Sampling, seed: int = 0, problem: Problem | None = 
 
 
 def _check_sets(sampling: SetSampling, seed: int, problem: Problem) -> None:
-    lacks = sampling.refusal(problem, "dual")
-    holds(lacks is None, "the sampling must accept the problem", says=lacks)
+    refusal = sampling.refusal(problem, "dual")
+    holds(refusal is None, "the sampling must accept the problem", says=refusal)
     holds(sampling.refusal(problem, "primal"), "sets of features must be refused")
     bound, n = sampling.bind(problem), problem.n
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ from dualgap.distributed.tasks import advance, count_occurrences, with_occurrenc
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
 from dualgap.proof import terms
-from dualgap.steps.requirements import lacks_for_dual
+from dualgap.steps.base import dual_refusal
 
 
 class TailMean:
@@ -61,7 +61,7 @@ class Scheme(ABC):
 
     def refusal(self, skeleton: Block) -> str | None:
         """Why this scheme cannot solve the problem, in words."""
-        return lacks_for_dual(skeleton)
+        return dual_refusal(skeleton)
 
     @abstractmethod
     def first_work(self, skeleton: Block) -> int:

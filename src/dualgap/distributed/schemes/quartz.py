@@ -23,7 +23,7 @@ from dualgap.samplings.eso import distributed_factors
 from dualgap.steps.coordinate.views import refuse_overflow
 from dualgap.steps.sets import batch_kernels, block_batch
 from dualgap.steps.sets.batch import DualSteps
-from dualgap.steps.sets.quartz import WIDTH, Averages, U, lacks_for_rate
+from dualgap.steps.sets.quartz import WIDTH, Averages, U, rate_refusal
 
 _NO_DECAY = decay_of(1.0, 1)  # the kernel's own average is not used: the driver averages
 
@@ -80,7 +80,7 @@ class DistributedQuartz(BatchScheme):
     steps = staticmethod(simultaneous_steps)
 
     def refusal(self, skeleton: Block) -> str | None:
-        return lacks_for_rate(skeleton)
+        return rate_refusal(skeleton)
 
     def before_round(
         self, engine: Engine, skeleton: Block, u: Floats, work: int, proximal: ProximalTerm | None

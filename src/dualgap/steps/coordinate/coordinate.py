@@ -18,12 +18,12 @@ from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings.base import StepRule
 from dualgap.samplings.scores import Scores
-from dualgap.steps.base import Run, Setting, Start, Step
+from dualgap.steps.base import Run, Setting, Start, Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.adaptive_steps import AdaptiveSteps
 from dualgap.steps.coordinate.block_epoch import block_epoch
 from dualgap.steps.coordinate.epoch import NOBODY, epoch
+from dualgap.steps.coordinate.preferred_view import preferred_view
 from dualgap.steps.coordinate.views import DualView, PrimalView
-from dualgap.steps.requirements import lacks_for_dual, lacks_for_primal, preferred_view
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Coordinate(Step):
             raise ValueError(f'view must be "auto", "dual" or "primal", not {self.view!r}')
 
     def refusal(self, problem: Problem) -> str | None:
-        """What the problem lacks for this step, in words; None when it lacks nothing."""
-        lacks = {"dual": lacks_for_dual(problem), "primal": lacks_for_primal(problem)}
+        dual = dual_refusal(problem) if self.view != "primal" else None
+        primal = primal_refusal(problem) if self.view != "dual" else None
         if self.view == "auto":
-            return " and ".join(lacks.values()) if all(lacks.values()) else None  # type: ignore[arg-type]
-        return lacks[self.view]
+            return f"{dual} and {primal}" if dual and primal else None
+        return dual or primal
 
     def view_of(self, problem: Problem) -> str:
         """The view that a run on this problem takes."""

@@ -28,8 +28,7 @@ from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import Setting, Start, dual_start, vector
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, dual_start, vector
 from dualgap.steps.newton.descent import Descent
 from dualgap.steps.newton.envelope import BlockLosses, SmoothLosses
 from dualgap.steps.newton.tuning import TUNING

@@ -23,7 +23,7 @@ from dualgap.steps.base import Setting, Start, Step, vector
 from dualgap.steps.coordinate.coordinate import CoordinateRun
 from dualgap.steps.coordinate.views import DualView
 from dualgap.steps.outer.proximal_point import ProximalPointRun
-from dualgap.steps.sets.quartz import lacks_for_rate
+from dualgap.steps.sets.quartz import rate_refusal
 
 _WORTH = 9.0  # κ/λμ below which acceleration gains nothing
 
@@ -44,7 +44,7 @@ class AccProxSDCA(Step):
             whole(self.passes, "passes", 1)
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_rate(problem)
+        return rate_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
         return "accelerated outer steps over coordinate steps on samples"

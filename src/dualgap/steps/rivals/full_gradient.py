@@ -33,8 +33,7 @@ from dualgap.linalg.validate import LARGEST, Floats, number
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Start, vector
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 
 _FORGETFUL = 1e30  # A·L at which the start no longer matters, and A is kept from overflowing
 

@@ -21,8 +21,7 @@ from dualgap.penalties.structure import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Start
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start
 from dualgap.steps.rivals.handover import Giver, Handover
 
 _ENDLESS = 2**31 - 1
@@ -43,8 +42,8 @@ class LBFGS(FullPass):
 
     def refusal(self, problem: Problem) -> str | None:
         shaped = shape_of(problem.penalty, problem.coef_size) is not None
-        lacks = [super().refusal(problem), None if shaped else _unknown(problem.penalty)]
-        return " and ".join(filter(None, lacks)) or None
+        refusals = [super().refusal(problem), None if shaped else _unknown(problem.penalty)]
+        return " and ".join(filter(None, refusals)) or None
 
     def describe(self, problem: Problem) -> str:
         return f"SciPy's L-BFGS-B with memory {self.memory}"

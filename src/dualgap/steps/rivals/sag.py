@@ -19,8 +19,8 @@ from dualgap.problem import Problem
 from dualgap.samplings.uniform import Uniform
 from dualgap.steps.base import Setting, Start, Step
 from dualgap.steps.sets.batch import DualAverages
-from dualgap.steps.sets.quartz import AverageRun, lacks_for_rate
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.quartz import AverageRun, rate_refusal
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class AverageGradient(Step):
             return "the penalty is not L2"
         if problem.width > 1:
             return f"the {type(problem.loss).__name__} loss has several decision values"
-        return lacks_for_rate(problem)
+        return rate_refusal(problem)
 
-    def mismatch(self, sampling: Any) -> str | None:
+    def sampling_refusal(self, sampling: Any) -> str | None:
         if isinstance(sampling, Uniform):
             return None
         return "SAG draws samples uniformly: use sampling=Uniform()"
@@ -51,7 +51,7 @@ class AverageGradient(Step):
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> AverageRun:
         run = AverageRun(
-            problem, chances(problem, setting.sampling).scores, setting.n_threads, warm
+            problem, sampling_facts(problem, setting.sampling).scores, setting.n_threads, warm
         )
         steepest = problem.n * float(np.max(problem.c * problem.row_squares)) / problem.loss.gamma
         pace = min(self.step * problem.lam / (steepest + problem.lam), 1.0)

@@ -29,8 +29,7 @@ from dualgap.penalties.structure import Shape, shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Start, vector
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 
 _LARGEST_INT32 = 2**31 - 1
 

@@ -23,11 +23,10 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.samplings import Uniform
-from dualgap.steps.base import Setting, Start, Step, dual_start
-from dualgap.steps.requirements import lacks_for_scalars
+from dualgap.steps.base import Setting, Start, Step, dual_start, multiclass_refusal
 from dualgap.steps.sets.batch import BatchRun
-from dualgap.steps.sets.quartz import lacks_for_rate
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.quartz import rate_refusal
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 FADING, STEADY, WIDTH = 0, 1, 2  # a feature's cells: what f and s add to u
 _LEAST = 1e-6  # q/γ: a larger q always serves, and with 0 a single sample would have ρ = 0
@@ -93,9 +92,9 @@ class APCG(Step):
     usual = "apcg"
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_scalars(problem) or lacks_for_rate(problem)
+        return multiclass_refusal(problem) or rate_refusal(problem)
 
-    def mismatch(self, sampling: Any) -> str | None:
+    def sampling_refusal(self, sampling: Any) -> str | None:
         if isinstance(sampling, Uniform):
             return None
         return f"it is known for Uniform sampling only, not for {type(sampling).__name__}"
@@ -111,7 +110,7 @@ class SplitRun(BatchRun):
     """A run that keeps the dual variables in two parts."""
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
-        known = chances(problem, setting.sampling)
+        known = sampling_facts(problem, setting.sampling)
         super().__init__(problem, known.scores, setting.n_threads)
         gamma = problem.loss.gamma
         q = max(float(known.q.max()), _LEAST * gamma)

@@ -18,11 +18,10 @@ import numpy as np
 from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.samplings import Full, TauNice, Uniform
-from dualgap.steps.base import Setting, Start, Step
-from dualgap.steps.requirements import lacks_for_scalars
+from dualgap.steps.base import Setting, Start, Step, multiclass_refusal
 from dualgap.steps.sets.batch import DualAverages
-from dualgap.steps.sets.quartz import AverageRun, lacks_for_rate
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.quartz import AverageRun, rate_refusal
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,9 @@ class ASDCA(Step):
     def refusal(self, problem: Problem) -> str | None:
         if not is_half_square(problem.penalty):
             return "the penalty is not L2"
-        return lacks_for_scalars(problem) or lacks_for_rate(problem)
+        return multiclass_refusal(problem) or rate_refusal(problem)
 
-    def mismatch(self, sampling: Any) -> str | None:
+    def sampling_refusal(self, sampling: Any) -> str | None:
         if isinstance(sampling, (Uniform, TauNice, Full)):
             return None
         return (
@@ -47,7 +46,7 @@ class ASDCA(Step):
         return "accelerated dual averages on batches of samples"
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> AverageRun:
-        known = chances(problem, setting.sampling)
+        known = sampling_facts(problem, setting.sampling)
         m = problem.n * known.p[0]
         hardest = float(np.max(problem.c * problem.row_squares)) / problem.lam
         ratio = problem.loss.gamma / hardest if hardest > 0.0 else np.inf

@@ -24,11 +24,10 @@ from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.samplings import Distributed
 from dualgap.samplings.base import metric_squares
-from dualgap.steps.base import Setting, Start, Step, dual_start
-from dualgap.steps.requirements import lacks_for_dual, lacks_for_scalars
+from dualgap.steps.base import Setting, Start, Step, dual_refusal, dual_start, multiclass_refusal
 from dualgap.steps.sets.batch import BatchRun, DualSteps
 from dualgap.steps.sets.batch_kernels import wake_all
-from dualgap.steps.sets.sampling_facts import chances
+from dualgap.steps.sets.sampling_facts import sampling_facts
 
 SHARED, ROUND, OWN = 0, 1, 2  # a feature's cells: u, its round, and what each machine adds to it
 
@@ -78,9 +77,9 @@ class DisDCA(Step):
             raise ValueError(f'variant must be "practical" or "basic", not {self.variant!r}')
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_scalars(problem) or lacks_for_dual(problem)
+        return multiclass_refusal(problem) or dual_refusal(problem)
 
-    def mismatch(self, sampling: Any) -> str | None:
+    def sampling_refusal(self, sampling: Any) -> str | None:
         if isinstance(sampling, Distributed):
             return None
         name = type(sampling).__name__
@@ -97,7 +96,7 @@ class MachineRun(BatchRun):
     """A run of rounds."""
 
     def __init__(self, problem: Problem, warm: Start, step: DisDCA, setting: Setting) -> None:
-        known = chances(problem, setting.sampling)
+        known = sampling_facts(problem, setting.sampling)
         super().__init__(problem, known.scores, n_threads=1)
         machines, tau = setting.sampling.c, setting.sampling.tau
         alone = problem.c / problem.lam * metric_squares(problem, np.ones(problem.d))

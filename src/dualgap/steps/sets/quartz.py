@@ -25,10 +25,9 @@ from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Start, Step, dual_start
-from dualgap.steps.requirements import lacks_for_dual
+from dualgap.steps.base import Setting, Start, Step, dual_refusal, dual_start
 from dualgap.steps.sets.batch import BatchRun, DualAverages, DualSteps
-from dualgap.steps.sets.sampling_facts import chances, lacks_for_chances, quartz_rate
+from dualgap.steps.sets.sampling_facts import probability_refusal, quartz_rate, sampling_facts
 
 # A feature's cells: coefficient, u, and the iteration up to which the coefficient is averaged.
 W, U, LAST, WIDTH = 0, 1, 2, 4
@@ -88,15 +87,13 @@ def follow_all(features: Any, size: int, t: int) -> None:
         follow(features, j, t)
 
 
-def lacks_for_rate(problem: Problem) -> str | None:
-    """What keeps a linear rate in the dual from a problem, in words."""
-    lacks = lacks_for_dual(problem)
-    if lacks is None and problem.loss.gamma == 0.0:
+def rate_refusal(problem: Problem) -> str | None:
+    """Why theory knows no linear rate in the dual for a problem, in words; None if it does."""
+    refusal = dual_refusal(problem)
+    if refusal is None and problem.loss.gamma == 0.0:
         name = type(problem.loss).__name__
-        lacks = (
-            f"the {name} loss is not smooth (its slope is not Lipschitz), so its rate would be 0"
-        )
-    return lacks
+        return f"the {name} loss is not smooth (its slope is not Lipschitz), so its rate would be 0"
+    return refusal
 
 
 @dataclass(frozen=True)
@@ -114,17 +111,17 @@ class Quartz(Step):
         number(self.multiplier, "multiplier", 0.0, open_low=True)
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_rate(problem)
+        return rate_refusal(problem)
 
-    def mismatch(self, sampling: Any) -> str | None:
-        return lacks_for_chances(sampling)
+    def sampling_refusal(self, sampling: Any) -> str | None:
+        return probability_refusal(sampling)
 
     def describe(self, problem: Problem) -> str:
         pace = "" if self.multiplier == 1.0 else f", primal step {self.multiplier:g}θ"
         return f"Quartz steps (option {self.option}{pace}) on sets of samples"
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> AverageRun:
-        known = chances(problem, setting.sampling)
+        known = sampling_facts(problem, setting.sampling)
         rate = quartz_rate(problem, known)
         run = AverageRun(problem, known.scores, setting.n_threads, warm)
         scale = problem.c / problem.lam

@@ -1,4 +1,4 @@
-"""What a step knows of a sampling whose probabilities stay as they are."""
+"""What steps with fixed probabilities need to know of a sampling: marginals, ESO vector, rate."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dualgap.samplings.base import checked_weights, metric_squares
 from dualgap.samplings.scores import Scores
 
 
-class Chances(NamedTuple):
-    """A sampling on a problem.
+class SamplingFacts(NamedTuple):
+    """What a sampling does on a problem.
 
     ``weights``  as the sampling's ``draw`` wants them
     ``p``        marginals: how likely an iteration is to visit each sample
@@ -29,7 +29,7 @@ class Chances(NamedTuple):
     scores: Scores
 
 
-def chances(problem: Problem, sampling: Any) -> Chances:
+def sampling_facts(problem: Problem, sampling: Any) -> SamplingFacts:
     """Marginals and curvatures of a sampling that is bound to the problem."""
     share = problem.c / problem.lam
     alone = share * metric_squares(problem, np.ones(problem.d))
@@ -49,11 +49,11 @@ def chances(problem: Problem, sampling: Any) -> Chances:
             "give each a positive probability"
         )
     v = sampling.eso(problem, weights)
-    return Chances(weights, sampling.marginals(weights), v, share * v, scores)
+    return SamplingFacts(weights, sampling.marginals(weights), v, share * v, scores)
 
 
-def lacks_for_chances(sampling: Any) -> str | None:
-    """What keeps fixed probabilities, drawn independently, from a sampling, in words."""
+def probability_refusal(sampling: Any) -> str | None:
+    """Why theory for fixed, independent probabilities does not cover a sampling, in words."""
     if sampling.refresh == "never" and sampling.independent:
         return None
     name = type(sampling).__name__
@@ -64,7 +64,7 @@ def lacks_for_chances(sampling: Any) -> str | None:
     )
 
 
-def quartz_rate(problem: Problem, known: Chances) -> float:
+def quartz_rate(problem: Problem, known: SamplingFacts) -> float:
     """θ = min_i p_i γ/(γ + q_i) (Qu et al. 2014, (29)); samples of weight 0 do not count."""
     gamma = problem.loss.gamma
     return float((known.p * gamma / (gamma + known.q))[problem.c > 0.0].min())

@@ -29,18 +29,17 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings import Full, TauNice
-from dualgap.steps.base import Setting, Start, Step, dual_start, vector
-from dualgap.steps.requirements import lacks_for_scalars
+from dualgap.steps.base import Setting, Start, Step, dual_start, multiclass_refusal, vector
 from dualgap.steps.sets.batch import BatchRun
 from dualgap.steps.sets.batch_kernels import wake_all
 from dualgap.steps.sets.saddle import BEFORE, SHARE, WIDTH, SaddleFeatures, SaddleSamples, U, W
-from dualgap.steps.sets.sampling_facts import chances, lacks_for_chances
+from dualgap.steps.sets.sampling_facts import probability_refusal, sampling_facts
 
 # Length of a stage: its squared distance to the saddle point shrinks by e to this power.
 _STAGE = 2.0
 
 
-class Pace(NamedTuple):
+class StepSizes(NamedTuple):
     """Step sizes: primal, dual, extrapolation."""
 
     tau: float
@@ -48,22 +47,22 @@ class Pace(NamedTuple):
     theta: float
 
 
-def batch_pace(lengths: Floats, m: float, mu: float, gamma: float) -> Pace:
+def batch_step_sizes(lengths: Floats, m: float, mu: float, gamma: float) -> StepSizes:
     """Theorem 1: batches of m; λg is ``mu``-strongly convex, φ is 1/``gamma``-smooth."""
     n = len(lengths)
     size = float(lengths.max()) or 1.0
     ratio = float(np.sqrt(m * gamma / (n * mu)))
     slow = n / m + size * float(np.sqrt(n / m / (mu * gamma)))
-    return Pace(0.5 * ratio / size, 0.5 / ratio / size, 1.0 - 1.0 / slow)
+    return StepSizes(0.5 * ratio / size, 0.5 / ratio / size, 1.0 - 1.0 / slow)
 
 
-def single_pace(lengths: Floats, p: Floats, mu: float, gamma: float) -> Pace:
+def single_step_sizes(lengths: Floats, p: Floats, mu: float, gamma: float) -> StepSizes:
     """Theorem 2 for any p: what it needs is 1/p_i, 2n there, and ‖x_i‖/(p_i n), 2R̄ there."""
     n = len(lengths)
     size = float(np.max(lengths / (p * n))) or 1.0
     ratio = float(np.sqrt(gamma / (n * mu)))
     slow = float(np.max(1.0 / p)) + size * float(np.sqrt(n / (mu * gamma)))
-    return Pace(0.5 * ratio / size, 0.5 / ratio / size, 1.0 - 1.0 / slow)
+    return StepSizes(0.5 * ratio / size, 0.5 / ratio / size, 1.0 - 1.0 / slow)
 
 
 @dataclass(frozen=True)
@@ -94,16 +93,16 @@ class SPDC(Step):
             number(self.theta, "theta", 0.0, 1.0)
 
     def refusal(self, problem: Problem) -> str | None:
-        if lacks_for_scalars(problem):
-            return lacks_for_scalars(problem)
+        if multiclass_refusal(problem):
+            return multiclass_refusal(problem)
         if problem.features.free.any() and not problem.loss.differentiable:
             return "a feature without a penalty needs a loss without kinks: give it a small weight"
         return None
 
-    def mismatch(self, sampling: Any) -> str | None:
+    def sampling_refusal(self, sampling: Any) -> str | None:
         if sampling.sets and not isinstance(sampling, (TauNice, Full)):
             return f"its batches are those of TauNice or Full, not of {type(sampling).__name__}"
-        return lacks_for_chances(sampling)
+        return probability_refusal(sampling)
 
     def describe(self, problem: Problem) -> str:
         return "primal-dual steps on the saddle function"
@@ -116,7 +115,8 @@ class SaddleRun(BatchRun):
     """A run of SPDC, in stages with a perturbation of their own where there is one."""
 
     def __init__(self, problem: Problem, warm: Start, step: SPDC, setting: Setting) -> None:
-        known = chances(problem.with_penalty(L2()), setting.sampling)  # lengths are those of X
+        # Under L2 the lengths of samples are those of the rows of X.
+        known = sampling_facts(problem.with_penalty(L2()), setting.sampling)
         super().__init__(problem, known.scores, setting.n_threads)
         self.step = step
         self.p = np.where(known.p > 0.0, known.p, 1.0)
@@ -159,9 +159,9 @@ class SaddleRun(BatchRun):
         gamma = problem.loss.gamma + self.delta_a
         mu = problem.lam * float(problem.features.strength.min()) + self.delta_w
         if self.batches:
-            pace = batch_pace(self.lengths, problem.n * self.p[0], mu, gamma)
+            pace = batch_step_sizes(self.lengths, problem.n * self.p[0], mu, gamma)
         else:
-            pace = single_pace(self.lengths, self.p, mu, gamma)
+            pace = single_step_sizes(self.lengths, self.p, mu, gamma)
         tau, sigma, theta = (
             ours if given is None else given
             for given, ours in zip((step.tau, step.sigma, step.theta), pace)

@@ -22,8 +22,7 @@ from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Start, dual_start, vector
-from dualgap.steps.full_pass import FullPassRun
+from dualgap.steps.base import FullPassRun, Start, dual_start, vector
 
 _FEW = 200  # samples up to which the matrix costs less than a few passes over X
 _SHIFTS = 1e-15, 1e-12  # of the largest entry, for a matrix that is singular to rounding

@@ -27,12 +27,17 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import Setting, Start
+from dualgap.steps.base import (
+    FullPass,
+    FullPassRun,
+    Setting,
+    Start,
+    dual_refusal,
+    multiclass_refusal,
+)
 from dualgap.steps.coordinate.coordinate_scores import keep_unresolved
 from dualgap.steps.coordinate.epoch import epoch
 from dualgap.steps.coordinate.views import DualView
-from dualgap.steps.full_pass import FullPass, FullPassRun
-from dualgap.steps.requirements import lacks_for_dual, lacks_for_scalars
 from dualgap.steps.sweeps.face import ascend, has_faces
 from dualgap.steps.sweeps.kernel_matrix import KernelRun, has_few_samples
 from dualgap.steps.sweeps.shuffle import shuffle
@@ -59,7 +64,7 @@ class Sweeps(FullPass):
     usual = "sweeps"
 
     def refusal(self, problem: Problem) -> str | None:
-        return lacks_for_scalars(problem) or lacks_for_dual(problem)
+        return multiclass_refusal(problem) or dual_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
         if has_few_samples(problem):

@@ -24,8 +24,7 @@ from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.steps.base import Setting, Start, vector
-from dualgap.steps.full_pass import FullPass, FullPassRun
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 from dualgap.steps.working_set import kernels
 from dualgap.steps.working_set.gram_model import GramModel, places
 
