@@ -13,7 +13,7 @@ from dualgap import losses, penalties, samplings
 from dualgap.compile.rules import level
 from dualgap.methods import Method
 from dualgap.proof.certificate import evaluate
-from dualgap.run import loop
+from dualgap.run import epochs
 from dualgap.samplings.base import step_rule
 from dualgap.steps import Coordinate
 from dualgap.steps.base import Start
@@ -101,7 +101,7 @@ def test_a_draw_follows_the_weights(name, sampling):
 def test_steps_in_a_kernel_are_those_of_python(name, sampling, monkeypatch):
     """Call by call, so that g is the same bit for bit: the score of a coordinate that has just
     been optimised, at a kink, is decided by a rounding error."""
-    monkeypatch.setattr(loop, "_BLOCK", 1)
+    monkeypatch.setattr(epochs, "TUNING", epochs.TUNING._replace(entries_per_block=1))
     problem, view = problem_of(name)
     assert_same(*(solved(problem, view, s, 3) for s in (sampling, one_by_one(sampling))))
 

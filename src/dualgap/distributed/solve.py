@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,14 +199,15 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
 
 
 def _finish(driver: Driver, progress: bool) -> Solution:
-    with Progress(driver.limits.target, enabled=progress) as driver.progress:
+    with Progress(driver.limits.target) if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:
             with deferred() as driver.interrupted:
                 status = driver.run_to_the_end()
         proof, w, duals = driver.final_proof()
-        driver.progress.show(driver.passes, proof.gap)
+        if driver.progress is not None:
+            driver.progress.show(driver.passes, proof.gap)
     if proof.gap <= driver.limits.target:
         status = Status.CONVERGED
     coef, intercept = split(driver.skeleton, w)

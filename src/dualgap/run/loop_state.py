@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a run, and how a run goes on from it."""
+"""What a checkpoint keeps of a run, and how a run resumes from it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,33 @@ from dualgap.problem import Problem
 from dualgap.proof.certificate import evaluate
 from dualgap.steps.base import Start
 
-_NUMBERS = (
-    "updates", "iterations", "operations", "rounds", "looks", "idle", "idle_rounds", "doubts",
-    "doubtful", "primal", "dual",
-)  # fmt: skip
+# Attributes of a loop, under the names that files have had since 0.1.
+_NUMBERS = {
+    "updates": "updates",
+    "iterations": "iterations",
+    "operations": "operations",
+    "rounds": "rounds",
+    "looks": "scorings",
+    "idle": "idle_updates",
+    "idle_rounds": "idle_rounds",
+    "doubts": "failed_proofs",
+    "doubtful": "best_failed_gap",
+    "primal": "primal",
+    "dual": "dual",
+}
 
 
 def facts(identity: dict[str, str], tol: float) -> dict[str, Any]:
-    """What a file says besides the state; ``tol``: at which a method was chosen."""
+    """What a file holds besides the state; ``tol`` is the one for which a method was chosen."""
     return {"identity": identity, "tol": tol, "dualgap": _version()}
 
 
-def taken(loop: Any) -> dict[str, Any]:
+def state_of(loop: Any) -> dict[str, Any]:
     """The state of a loop and of its run, between two rounds."""
     return {
-        "loop": {name: getattr(loop, name) for name in _NUMBERS},
+        "loop": {name: getattr(loop, own) for name, own in _NUMBERS.items()},
         "seconds": loop.seconds,
-        "history": json.dumps(plain_rows(loop.history.rows)),
+        "history": json.dumps(native_rows(loop.history.rows)),
         "best": loop.best,
         "visited": loop.visited,
         "weights": loop.weights,
@@ -45,20 +55,20 @@ def _version() -> str:
     return dualgap.__version__
 
 
-def plain_rows(rows: list[tuple[float, ...]]) -> list[list[float]]:
-    """Rows of Python's own numbers, which JSON keeps as they are."""
+def native_rows(rows: list[tuple[float, ...]]) -> list[list[float]]:
+    """Rows of Python numbers, which JSON keeps as they are."""
     return [[native(number) for number in row] for row in rows]
 
 
 @dataclass(frozen=True)
-class Found:
-    """A state that was read."""
+class SavedRun:
+    """The state of a run, as read from a checkpoint."""
 
     state: dict[str, Any]
 
     @staticmethod
-    def of(state: dict[str, Any] | None) -> Found | None:
-        return None if state is None else Found(state)
+    def of(state: dict[str, Any] | None) -> SavedRun | None:
+        return None if state is None else SavedRun(state)
 
     @property
     def tol(self) -> float:
@@ -66,11 +76,11 @@ class Found:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the run itself was kept, by code that does the same as this."""
+        """Whether the run itself was kept, by this version of the code."""
         return self.state["run"] is not None and self.state["dualgap"] == _version()
 
     def start(self, problem: Problem) -> Start:
-        """Where a run starts that cannot be restored: at the best pair."""
+        """Where the run starts: at the best pair, if it cannot be restored exactly."""
         return Start() if self.is_exact else Start(*self._best(problem))
 
     def _best(self, problem: Problem) -> tuple[Floats, Floats]:
@@ -79,30 +89,30 @@ class Found:
             raise ValueError("the checkpoint does not fit the problem")
         return coef, dual
 
-    def put_back(self, loop: Any) -> None:
-        """Make a loop that has not begun, with a run that was just started, go on from here."""
+    def restore(self, loop: Any) -> None:
+        """Make a loop that has not begun, with a run that was just started, resume from here."""
         try:
-            self._put_back(loop)
+            self._restore(loop)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
 
-    def _put_back(self, loop: Any) -> None:
+    def _restore(self, loop: Any) -> None:
         state = self.state
-        for name in _NUMBERS:
-            setattr(loop, name, state["loop"][name])
+        for name, own in _NUMBERS.items():
+            setattr(loop, own, state["loop"][name])
         for row in json.loads(state["history"]):
             loop.history.append(*row)
-        loop.earlier, loop.stored = state["seconds"], len(loop.history)
+        loop.earlier_seconds, loop.stored_rows = state["seconds"], len(loop.history)
         loop.best = self._best(loop.problem)
         loop.rng.bit_generator.state = json.loads(state["rng"])
         if not self.is_exact:
-            loop.idle = loop.idle_rounds = 0
+            loop.idle_updates = loop.idle_rounds = 0
             loop.begin()
             return
         loop.visited[:] = state["visited"]
         if state["weights"] is not None:
             loop.weights = np.array(np.broadcast_to(state["weights"], loop.run.size))
         loop.run.restore(state["run"])
-        if not loop.run.full_pass:  # these look at nothing before a round
+        if not loop.run.full_pass:  # a full pass needs no pair before a round
             loop.pair = loop.run.pair()
             loop.certificate = evaluate(loop.problem, loop.pair)

@@ -1,4 +1,4 @@
-"""A progress line: how far the gap has come on its way to the target, on a logarithmic scale."""
+"""A progress line: how far the gap has come towards the target, on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -8,36 +8,30 @@ from typing import Any
 
 
 class Progress:
-    """Shows gap, passes and the time left while it is entered; silent unless ``enabled``."""
+    """Shows the gap, the passes and the time left while it is entered."""
 
-    def __init__(self, target: float, *, enabled: bool) -> None:
+    def __init__(self, target: float) -> None:
         self.target = max(target, 1e-300)
-        self.enabled = enabled
         self.first = math.nan
         self._bar: Any = None
 
     def __enter__(self) -> Progress:
-        if self.enabled:
-            # Imported late: it is slow to import and rarely needed.
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        # Imported late: it is slow to import and rarely needed.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(
-                TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
-                BarColumn(20),  # so that all fits into 80 columns
-                TextColumn("{task.fields[passes]:,.0f} passes, left"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),  # standard output is for results
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(
-                "", total=1.0, gap=math.inf, target=self.target, passes=0
-            )
+        self._bar = Progress(
+            TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
+            BarColumn(20),  # so that the line fits into 80 columns
+            TextColumn("{task.fields[passes]:,.0f} passes, left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),  # standard output is for results
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("", total=1.0, gap=math.inf, target=self.target, passes=0)
         return self
 
     def show(self, passes: float, gap: float) -> None:
-        if self._bar is None:
-            return
         if not self.first < math.inf and gap > 0.0:
             self.first = gap
         done = 1.0
@@ -51,5 +45,4 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -21,7 +21,7 @@ from dualgap.proof.certificate import prove
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.interrupt import deferred
 from dualgap.run.loop import Loop, Snapshot
-from dualgap.run.loop_state import Found, facts
+from dualgap.run.loop_state import SavedRun, facts
 from dualgap.run.progress import Progress
 from dualgap.run.solution import Solution, Status
 from dualgap.run.warm_start import as_start
@@ -107,9 +107,9 @@ def solve(
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
-    found = None if store is None else Found.of(store.read())
+    found = None if store is None else SavedRun.of(store.read())
     with parallel.at_most(threads):
-        # What is "auto" was decided when the run began.
+        # A resumed run keeps the method that "auto" chose for its first tol.
         name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
         if not problem.scale < LARGEST:
             raise ValueError(
@@ -130,12 +130,12 @@ def solve(
         with closing(run):
             loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
             if found is not None:
-                found.put_back(loop)
+                found.restore(loop)
             else:
                 loop.begin()
                 if start.coef is not None:
                     loop.offer(start.coef)
-            with Progress(loop.target, enabled=progress) as loop.progress:
+            with Progress(loop.target) if progress else nullcontext() as loop.progress:
                 if store is None:
                     status = loop.run_to_the_end()
                 else:

@@ -18,7 +18,7 @@ from dualgap.files.describe import identity_text
 from dualgap.files.digest import digest
 from dualgap.linalg.validate import Floats
 from dualgap.run.checkpoint import Checkpoint
-from dualgap.run.loop_state import plain_rows
+from dualgap.run.loop_state import native_rows
 from dualgap.steps.base import vector
 
 _FILE = "run.checkpoint"
@@ -82,7 +82,7 @@ def _state(driver: Any) -> dict[str, Any]:
     return {
         "loop": {name: getattr(driver, attribute) for name, attribute in _COUNTERS.items()},
         "seconds": driver.seconds,
-        "history": json.dumps(plain_rows(driver.history.rows)),
+        "history": json.dumps(native_rows(driver.history.rows)),
         "u": driver.u,
         "best": driver.best,
         "scheme": driver.scheme.state(),

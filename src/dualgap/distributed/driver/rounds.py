@@ -103,7 +103,8 @@ class Driver(RunState):
 
     def _verdict(self) -> Status | None:
         """Whether to stop, and why."""
-        self.progress.show(self.passes, self.gap)
+        if self.progress is not None:
+            self.progress.show(self.passes, self.gap)
         if self.checked:
             self.checked = False
             verdict = self._try_proof() if self._proof_is_due() else None
