@@ -362,7 +362,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path):
     solve(one, callback=stopping(8), **kept)
     file = tmp_path / "run.checkpoint"
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.warns(CheckpointWarning, match="damaged.*going on from the one before"):
+    with pytest.warns(CheckpointWarning, match="damaged.*resuming from the previous one"):
         again = solve(one, **kept)
     same_run(again, solve(one, **how))
 

@@ -221,7 +221,7 @@ def torn(file, how):
 def test_a_damaged_file_falls_back_to_the_one_before(how, file):
     broken_off(file)
     torn(file, how)
-    with pytest.warns(CheckpointWarning, match="damaged.*going on from the one before"):
+    with pytest.warns(CheckpointWarning, match="damaged.*resuming from the previous one"):
         again = dg.solve(small(), "sdca", tol=1e-9, checkpoint=file)
     same(again, whole())
 
@@ -258,7 +258,7 @@ def test_with_both_damaged_a_run_starts_anew_and_says_so(file):
     broken_off(file)
     torn(file, 0.5)
     torn(file.with_name("run.checkpoint.previous"), "flipped")
-    with pytest.warns(CheckpointWarning, match="starting anew"):
+    with pytest.warns(CheckpointWarning, match="starts over"):
         same(dg.solve(small(), "sdca", tol=1e-9, checkpoint=file), whole())
 
 

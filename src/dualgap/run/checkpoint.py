@@ -1,7 +1,7 @@
-"""Checkpoints of a run: when to write, how not to lose what was written, what to go on from.
+"""Checkpoints of a run: when to write them, how to never lose one, and which one to resume from.
 
-A file is written beside the old one, brought to the disk, and then takes its place; the old one
-stays as ``<path>.previous``. So there is a whole file at any moment, whenever the process dies.
+A file is written beside the old one, synced to disk, and then replaces it; the old one stays as
+``<path>.previous``. A complete file therefore exists at any moment, whenever the process dies.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from dualgap.linalg.validate import number
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be read or written as it should."""
+    """A checkpoint could not be read or written properly."""
 
 
 class Checkpoint:
-    """The checkpoint of a run at ``path``, written every so many seconds."""
+    """The checkpoint of a run at ``path``, written every ``every`` seconds."""
 
     def __init__(self, path: Any, every: Any) -> None:
         if not isinstance(path, (str, os.PathLike)):
@@ -40,19 +40,19 @@ class Checkpoint:
             raise ValueError(f"checkpoint: the folder {folder} does not exist: create it first")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"checkpoint: the folder {folder} cannot be written to")
-        # Names of this process, for two runs with one path must not write into one file.
+        # Named after this process: two runs with the same path must not write to the same file.
         own = f"{self.path.name}.{os.getpid()}"
         self._part, self._link = (folder / f"{own}{end}.part" for end in ("", ".link"))
         for left in folder.glob(f"{glob.escape(self.path.name)}.*.part"):
-            left.unlink(missing_ok=True)  # by a run that was killed
-        self.facts: dict[str, Any] = {}  # what each file says besides the state of the run
-        self._is_whole = True  # what is at the path, so that it may replace the one before
+            left.unlink(missing_ok=True)  # of a run that was killed
+        self.facts: dict[str, Any] = {}  # what each file holds besides the state of the run
+        self._is_intact = True  # the file at the path may become ``.previous``
         self._written = time.monotonic()
 
     # --- reading --------------------------------------------------------------------------------
 
     def read(self) -> dict[str, Any] | None:
-        """The last state that is whole; None if there is none to go on from."""
+        """The last intact state; None if there is none to resume from."""
         problems = []
         for path in (self.path, self.spare):
             if not path.exists():
@@ -61,23 +61,23 @@ class Checkpoint:
                 found = checkpoint_file.read(path)
             except DamagedError as error:
                 problems.append(f"{path} is damaged ({error})")
-                self._is_whole = False
+                self._is_intact = False
                 continue
             if path == self.spare:
                 lost = problems or [f"{self.path} is missing"]
-                _warn(f"{lost[0]}: going on from the one before it, {path}")
+                _warn(f"{lost[0]}: resuming from the previous one, {path}")
             return found
         if problems:
-            _warn(f"{' and '.join(problems)}: there is nothing to go on from, starting anew")
+            _warn(f"{' and '.join(problems)}: nothing to resume from: the run starts over")
         return None
 
     def refuse_other(self, found: dict[str, Any], own: dict[str, str]) -> None:
-        """Do not go on with the checkpoint of another problem or method."""
+        """Refuse the checkpoint of another problem or method."""
         words = differences(found.get("identity", {}), own)
         if words:
             raise ValueError(
                 f"{self.path} is the checkpoint of another run: {words}. Give another path, or"
-                f" delete it and {self.spare.name} to start anew"
+                f" delete it and {self.spare.name} to start over"
             )
 
     # --- writing --------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Checkpoint:
         return time.monotonic() - self._written >= self.every
 
     def write(self, state: dict[str, Any]) -> None:
-        """Replace the last checkpoint; a run does not end because that fails."""
+        """Replace the last checkpoint. If that fails, the run continues with a warning."""
         try:
             with open(self._part, "wb") as file:
                 checkpoint_file.write(file, {**self.facts, **state})
@@ -96,21 +96,21 @@ class Checkpoint:
             self._keep_previous()
             os.replace(self._part, self.path)
             checkpoint_file.sync(self.path.parent)
-            self._is_whole = True
+            self._is_intact = True
         except OSError as error:
-            _warn(f"{self.path} could not be written ({error}); the run goes on without it")
+            _warn(f"{self.path} could not be written ({error}); the run continues without it")
             with suppress(OSError):
                 self._part.unlink(missing_ok=True)
         self._written = time.monotonic()
 
     def _keep_previous(self) -> None:
-        if not self._is_whole or not self.path.exists():
+        if not self._is_intact or not self.path.exists():
             return
         try:
-            # A second name first, so that the path is there at any moment.
+            # Link first, so that the path exists at any moment.
             os.link(self.path, self._link)
             os.replace(self._link, self.spare)
-            self._link.unlink(missing_ok=True)  # stays if both were one file already
+            self._link.unlink(missing_ok=True)  # it stays if both names were one file already
         except OSError:  # a file system without links
             os.replace(self.path, self.spare)
 

@@ -152,7 +152,7 @@ class Epochs:
         return True
 
     def _compiled_steps(self) -> Any:
-        """Many such steps in one kernel call; None if the run or the sampling has no rule for it."""
+        """Many such steps in one kernel call; None if the run or the sampling has no such rule."""
         rule = step_rule(self.sampling, self.run.scores(self.pair, self.certificate))
         return None if rule is None else self.run.adaptive_steps(rule)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of a round, so that what a checkpoint keeps is whole."""
+"""Ctrl-C waits for the end of the round, so that a checkpoint keeps a consistent state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def deferred() -> Iterator[Callable[[], bool]]:
-    """Within, the first Ctrl-C only makes the function true; a second one interrupts as usual."""
+    """Inside, the first Ctrl-C only makes the function return True; a second one interrupts."""
     usual = signal.default_int_handler
     asked = threading.Event()
 
@@ -20,7 +20,7 @@ def deferred() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, usual)
 
     own_thread = threading.current_thread() is threading.main_thread()
-    # Who handles Ctrl-C in a way of their own goes on to do so.
+    # Custom SIGINT handlers are left in place.
     if not own_thread or signal.getsignal(signal.SIGINT) is not usual:
         yield asked.is_set
         return

@@ -188,7 +188,7 @@ class Loop(Epochs):
         return Status.MAX_SECONDS if self.is_out_of_time() else None
 
     def _prove(self) -> Status | None:
-        """Gap checks rest on updated vectors; the proof rests on the data. None: the run goes on."""
+        """Gap checks rest on updated vectors; the proof rests on the data. None: keep running."""
         products = self._known_products()
         self.release_pair()
         self.run.release_memory()

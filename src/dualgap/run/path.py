@@ -20,8 +20,8 @@ from dualgap.proof.screening import proven_zero
 from dualgap.run.solution import Solution
 from dualgap.run.solve import solve
 
-# The features that are left become a problem of their own if they are at most this part of all.
-_FEW = 0.5
+# Screening pays, in spite of a copy of X, if at most this share of the features remains.
+_REMAINING_SHARE = 0.5
 
 
 def lambda_max(problem: Problem) -> float:
@@ -77,13 +77,13 @@ def path(
 
     Each run starts from the primal and the dual point of the one before. ``options`` go to
     ``solve``. With ``screen``, features that this pair proves to be zero are left out of the run;
-    the certificate is always that of the whole problem. The default method draws unresolved
-    features only, so that screening is not needed for speed: docs/paths.md has measurements.
+    the certificate is always that of the full problem. The default method visits unresolved
+    features only, so it rarely needs screening to be fast: docs/paths.md has measurements.
     """
     if options.get("checkpoint") is not None:
         raise ValueError("checkpoint is for one problem: call solve for each lam, with a file each")
     for lam in lams:
-        problem = problem.with_lam(lam)  # made from the last one, which has its views by now
+        problem = problem.with_lam(lam)  # shares the views of the last one
         solution = None
         if screen and isinstance(warm_start, Solution):
             solution = _without_zeros(problem, warm_start, options)
@@ -94,7 +94,7 @@ def path(
 
 
 def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) -> Solution | None:
-    """The solution, found on the features that are not proven zero; None if they are many."""
+    """The solution on the features that are not proven zero; None if these are too many."""
     proof, dual = prove_pair(
         problem,
         joined(problem, warm.coef, warm.intercept),
@@ -102,7 +102,7 @@ def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) ->
     )
     zero = proven_zero(problem, proof, problem.shaped(dual))
     kept = np.flatnonzero(~zero.reshape(problem.p, -1).all(axis=1))
-    if not 0 < len(kept) <= _FEW * problem.p:
+    if not 0 < len(kept) <= _REMAINING_SHARE * problem.p:
         return None
     small = on_features(problem, kept)
     if small is None:
