@@ -14,10 +14,10 @@ from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, positive
 
 
 class DesignMatrix:
-    """X, its shape (n, p), or (n, d) with the constant feature, its views, norms and products.
+    """X with its views, norms and products. n samples, p features, d with the constant feature.
 
-    ``X`` is ``given``, except for columns that a free intercept allows to ``shift``: inside, the
-    intercept is that of the moved data (``intercept.py``).
+    ``X`` is ``given``, except for columns that a free intercept allows to ``shift``: internally,
+    the intercept is that of the shifted data (``problem/intercept.py``).
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class DesignMatrix:
         self.shift: Shift | None = None
         self.n, self.p = self.X.shape
         self.intercept = _check_intercept(intercept)
-        if self.intercept is True and is_whole:  # partitions would have to agree on a shift
+        if self.intercept is True and is_whole:  # partitions would have to agree on one shift
             self.X, self.shift = moved(self.given)
         scaling = positive(intercept_scaling, "intercept_scaling")
         self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
@@ -53,7 +53,7 @@ class DesignMatrix:
         self.size = max(size, self.constant)  # no entry is larger
 
     def _checked_size(self) -> float:
-        """The largest |entry|, if its square says too little."""
+        """The largest |entry|, where squares overflow or underflow."""
         size = float(products.largest(self._stored, len(self._along)))
         if not np.isfinite(size):
             raise ValueError("X has NaN or infinite entries: remove or fill them in")
@@ -68,7 +68,8 @@ class DesignMatrix:
     def _across(self) -> tuple[Floats, Any]:
         """Squared norms against the order of storage, and numbers of entries, in few bytes.
 
-        A pass of additions all over the place, which many a fit can do without.
+        A pass with scattered additions takes five times as long as one along rows; many fits never
+        need it.
         """
         if "across" not in self._measured:
             self._measured["across"] = products.measure_across(self._stored)
@@ -93,7 +94,7 @@ class DesignMatrix:
 
     @property
     def row_counts(self) -> Floats:
-        """How many entries each sample has; a vector of its own, each time."""
+        """How many entries each sample has; a new vector each time."""
         return self.row_counts_of(slice(0, self.n))
 
     def row_counts_of(self, some: slice) -> Floats:
@@ -104,7 +105,7 @@ class DesignMatrix:
 
     @property
     def column_counts(self) -> Floats:
-        """How many entries each feature has; a vector of its own, each time."""
+        """How many entries each feature has; a new vector each time."""
         counts = self._counts(slice(0, self.p), self.n, of_rows=False)
         return np.append(counts, float(self.n)) if self.has_intercept else counts
 
@@ -172,14 +173,16 @@ class DesignMatrix:
         out, own = np.empty(self.d * width), self.p * width
         (products.scatter if self.by_rows else products.gather)(self._stored, weights, out[:own])
         if self.has_intercept:
-            # NumPy adds up in blocks along rows alone, and the certificate counts on blocks.
+            # NumPy sums in blocks along rows only, and the certificate relies on blocks.
             classes = np.ascontiguousarray(weights.reshape(self.n, width).T)
             out[own:] = self.constant * classes.sum(axis=1)
         return out
 
     def summed_squares(self, weights: Floats, *, of_rows: bool) -> Floats:
-        """Σ_j weights_j x_ij² of each row, or Σ_i weights_i x_ij² of each column; not to be
-        changed, for it may be ``row_squares`` itself."""
+        """Σ_j weights_j x_ij² for each row, or Σ_i weights_i x_ij² for each column.
+
+        Do not modify the result: it may be ``row_squares`` itself.
+        """
         squares = self.row_squares if of_rows else self.column_squares
         if weights.min() == weights.max() < np.inf:
             return squares if weights[0] == 1.0 else np.asarray(weights[0] * squares)
@@ -191,7 +194,7 @@ class DesignMatrix:
 
     @cached_property
     def column_sizes(self) -> Floats:
-        """The norms of the features, not so small that they could not be divided by."""
+        """The norms of the features, large enough to divide by."""
         return np.sqrt(np.maximum(self.column_squares, SMALLEST**2))
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Columns far from 0, moved there: with a free intercept the problem stays exactly the same.
+"""Columns far from 0 are shifted towards 0; with a free intercept the problem stays the same.
 
-For values such as 1e8 + t every product loses the digits of t. Subtracting a number μ_j from all
+With values such as 1e8 + t every product loses the digits of t. Subtracting a number μ_j from all
 entries of column j turns x·w + b into (x − μ)·w + (b + μ·w): another intercept, nothing else. Where
 all entries of a column lie within a factor 2 of μ_j, the subtraction is exact (Sterbenz), so that a
 proof on the moved data is one on the data as given.
@@ -17,12 +17,12 @@ from dualgap.linalg import storage
 from dualgap.linalg.exact import multiply, total_of
 from dualgap.linalg.validate import Floats
 
-_NEAR = 0.125  # the spread of a column that is moved, relative to its distance from 0
-_SOME = 64  # rows that tell most columns from such ones
+_RELATIVE_SPREAD = 0.125  # of a column that is shifted; Sterbenz needs 0.5, the rest is margin
+_INSPECTED_ROWS = 64  # they rule out most columns without a pass over the data
 
 
 class Shift(NamedTuple):
-    """``places``: which columns were moved, ``by``: how far."""
+    """``places``: which columns were shifted, ``by``: how far."""
 
     places: Any
     by: Floats
@@ -47,17 +47,17 @@ class Shift(NamedTuple):
 
 
 def moved(X: Any) -> tuple[Any, Shift | None]:
-    """X with columns far from 0 moved, in a copy, if there are such."""
+    """X with its columns far from 0 shifted, in a copy; X itself if there are none."""
     if storage.is_on_disk(X) or storage.is_mapped(X.data if storage.is_sparse(X) else X):
         return X, None
     places = _suspects(X)
     if not len(places) or (storage.is_sparse(X) and (X.data == X.data[0]).all()):
-        return X, None  # also for sets, whose storage knows that all entries are alike
+        return X, None  # also for sets: their storage relies on equal entries
     own = X[:, places]
     own = own.toarray() if storage.is_sparse(X) else own
     low, high = own.min(axis=0), own.max(axis=0)
     middle = (0.5 * low.astype(np.float64) + 0.5 * high).astype(X.dtype)
-    far = np.isfinite(middle) & (low != 0.0) & (high - low <= _NEAR * np.abs(middle))
+    far = np.isfinite(middle) & (low != 0.0) & (high - low <= _RELATIVE_SPREAD * np.abs(middle))
     if not far.any():
         return X, None
     shift = Shift(places[far], middle[far].astype(np.float64))
@@ -66,13 +66,13 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
 
 def _suspects(X: Any) -> Any:
     """Columns whose entries in some rows are far from 0, compared with how much they differ."""
-    by_columns = storage.is_sparse(X) and X.format == "csc"  # where far rows are dear
-    last = min(_SOME, X.shape[0]) if by_columns else X.shape[0]
-    some = X[np.unique(np.linspace(0, last - 1, _SOME).astype(np.int64))]
+    by_columns = storage.is_sparse(X) and X.format == "csc"  # where distant rows are expensive
+    last = min(_INSPECTED_ROWS, X.shape[0]) if by_columns else X.shape[0]
+    some = X[np.unique(np.linspace(0, last - 1, _INSPECTED_ROWS).astype(np.int64))]
     some = some.toarray() if storage.is_sparse(X) else some
     with np.errstate(invalid="ignore"):
         spread, least = some.max(axis=0) - some.min(axis=0), np.abs(some).min(axis=0)
-        return np.flatnonzero((least > 0.0) & (spread <= _NEAR * 1.1 * least))
+        return np.flatnonzero((least > 0.0) & (spread <= _RELATIVE_SPREAD * 1.1 * least))
 
 
 def _subtracted(X: Any, shift: Shift) -> Any:

@@ -1,7 +1,7 @@
-"""From what a user has (NumPy, SciPy, memory maps) to what kernels read, without copying.
+"""From a user's matrix (NumPy, SciPy, memory maps) to what kernels read, without copying.
 
-A copy is made only where a kernel could not read the array: integers and unusual floats, unaligned
-or foreign-endian data, sparse formats other than CSR and CSC, duplicate or unsorted entries.
+Only arrays that kernels cannot read are copied: integers and unusual floats, unaligned or
+foreign-endian data, sparse formats other than CSR and CSC, duplicate or unsorted entries.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dualgap.linalg import parallel
 from dualgap.linalg.matrices import Bordered, Dense, Extended, Ones, Sparse
 from dualgap.linalg.validate import Floats, real_array
 
-_PART = 1 << 16  # entries that are compared at a time
-_MANY = 1 << 20  # from which two threads look at them
+_COMPARED_AT_ONCE = 1 << 16  # entries, so that a comparison stops early and needs little memory
+_SHARED_FROM = 1 << 20  # entries from which two threads share a pass over indices
 
 Stored = Dense | Sparse
 Matrix = Stored | Bordered | Extended
@@ -31,9 +31,9 @@ def is_sparse(X: Any) -> bool:
 
 
 def is_on_disk(X: Any) -> bool:
-    """Whether X is a matrix of ``datasets.open_folder``, of which nobody should make a copy.
+    """Whether X is a matrix of ``datasets.open_folder``, which must never be copied.
 
-    Any memory map is read in place, but others (joblib's, for one) are small enough for a copy.
+    Other memory maps, such as joblib's, are read in place too, but are small enough to be copied.
     """
     return bool(getattr(type(X), "on_disk", False)) and is_mapped(X.data)
 
@@ -46,9 +46,9 @@ def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def as_shares(weights: Floats) -> Floats:
-    """Weights of samples as kernels read them: equal ones take the memory of one.
+    """Sample weights as kernels read them: equal weights take the memory of one number.
 
-    Others are stored in reverse, so that both are of one type, for which kernels are compiled once.
+    Others are stored in reverse, so that both have the same type and kernels are compiled once.
     """
     if weights.strides[0] <= 0 and not weights.flags.writeable:
         return weights
@@ -58,14 +58,14 @@ def as_shares(weights: Floats) -> Floats:
 
 
 def divided(shares: Floats, divisor: float) -> Floats:
-    """What ``as_shares`` has returned, divided by a number."""
+    """The result of ``as_shares``, divided by a number."""
     if shares.strides == (0,):
         return np.broadcast_to(shares[0] / divisor, shares.shape)
     return as_shares(shares / divisor)
 
 
 def chosen(shares: Floats, places: Any) -> Floats:
-    """Some of what ``as_shares`` has returned."""
+    """Some entries of the result of ``as_shares``."""
     if shares.strides == (0,):
         return np.broadcast_to(shares[0], len(places))
     return as_shares(shares[places])
@@ -86,8 +86,11 @@ def as_data(X: Any) -> Any:
 
 
 def rows(X: Any, part_of: Stored | None = None) -> Stored:
-    """The coordinate-major view of the rows of what ``as_data`` returned, or, for the same kernels,
-    as a part of a larger one was seen."""
+    """The rows of the result of ``as_data``, as coordinates.
+
+    ``part_of`` is a larger matrix that these rows were taken from: they get the same type, so that
+    the same compiled kernels serve both.
+    """
     if is_sparse(X):
         X = X.tocsr()  # X itself when it is one
         return _sparse(X, X.shape[1], None if part_of is None else type(part_of))
@@ -95,7 +98,7 @@ def rows(X: Any, part_of: Stored | None = None) -> Stored:
 
 
 def columns(X: Any) -> Stored:
-    """The coordinate-major view of the columns of what ``as_data`` returned."""
+    """The columns of the result of ``as_data``, as coordinates."""
     if is_sparse(X):
         X = X.tocsc()
         return _sparse(X, X.shape[0])
@@ -103,7 +106,7 @@ def columns(X: Any) -> Stored:
 
 
 def select(stored: Stored, places: Any) -> Any:
-    """Some of the rows that ``rows`` has returned, as a matrix."""
+    """Some of the rows, copied into a matrix of their own."""
     if isinstance(stored, Dense):
         return stored.data[places]
     indptr = np.zeros(len(places) + 1, stored.indptr.dtype)
@@ -111,7 +114,11 @@ def select(stored: Stored, places: Any) -> Any:
     indices = np.empty(indptr[-1], stored.indices.dtype)
     ones = isinstance(stored, Ones)
     data = np.empty(0 if ones else len(indices), stored.data.dtype)
-    halves = [0, len(places) // 2, len(places)] if len(indices) >= _MANY // 4 else [0, len(places)]
+    halves = (
+        [0, len(places) // 2, len(places)]
+        if len(indices) >= _SHARED_FROM // 4
+        else [0, len(places)]
+    )
     calls = [
         (stored, places[first:last], indptr[first:last], indices, data)
         for first, last in pairwise(halves)
@@ -124,7 +131,7 @@ def select(stored: Stored, places: Any) -> Any:
 
 @kernel
 def _copy_rows(stored: Any, places: Any, begin: Any, indices: Any, data: Any) -> None:
-    """Rows to where they begin; without their data if there is no room for these."""
+    """Copy rows to their new positions; without their values if ``data`` is empty."""
     for k in range(len(places)):
         i = places[np.uint64(k)]
         start, stop = span(stored, i)
@@ -139,7 +146,7 @@ def _copy_rows(stored: Any, places: Any, begin: Any, indices: Any, data: Any) ->
 
 
 def counts(stored: Stored, some: slice) -> Floats:
-    """How many entries some coordinates have, in a vector of its own."""
+    """How many entries some coordinates have, in a new vector."""
     if isinstance(stored, Dense):
         return np.full(some.stop - some.start, float(stored.shape[1]))
     first, last = stored.indptr[:-1][some], stored.indptr[1:][some]
@@ -147,12 +154,12 @@ def counts(stored: Stored, some: slice) -> Floats:
 
 
 def _row_major(X: np.ndarray[Any, Any]) -> bool:
-    # Reading a memory map against its order is slow, but copying it may not fit into memory.
+    # Reading a memory map across its order is slow, but a copy may not fit into memory.
     return X.flags.c_contiguous or is_mapped(X)
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether the memory of an array is that of a file."""
+    """Whether an array is a memory-mapped file."""
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None
@@ -188,11 +195,11 @@ def _sparse(X: Any, width: int, kind: Any = None) -> Sparse:
     if indptr.dtype != indices.dtype or indptr.dtype not in (np.int32, np.int64):
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
     indptr, indices, data = map(np.ascontiguousarray, (indptr, indices, X.data))
-    # NumPy has two names for 64-bit integers, and a compiled kernel knows one of them.
+    # NumPy has two names for 64-bit integers; compiled kernels know one of them.
     indptr, indices = (part.view(f"i{part.itemsize}") for part in (indptr, indices))
     if indices.itemsize == 4:
-        # Numba asks of each signed index whether it counts from the end: half the time of a pass.
-        # (64 bits without a sign would become floats where kernels do sums with them.)
+        # For a signed index Numba checks whether it counts from the end: half the time of a pass.
+        # (Unsigned 64-bit indices would become floats in the sums of kernels.)
         indices = indices.view("u4")
     kind = kind or (Ones if _is_one(data) else Sparse)
     found: Sparse = kind(read_only(indptr), read_only(indices), read_only(data), width)
@@ -200,8 +207,10 @@ def _sparse(X: Any, width: int, kind: Any = None) -> Sparse:
 
 
 def _is_one(data: Any) -> bool:
-    """Whether all entries are 1, as those of sets and of one-hot codes are."""
-    parts = (data[first : first + _PART] for first in range(0, len(data), _PART))
+    """Whether all entries are 1, as in sets and one-hot codes."""
+    parts = (
+        data[first : first + _COMPARED_AT_ONCE] for first in range(0, len(data), _COMPARED_AT_ONCE)
+    )
     return len(data) > 0 and all(bool((part == 1.0).all()) for part in parts)
 
 
@@ -211,7 +220,7 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
 
 
 def _refuse_broken(X: Any) -> None:
-    # Kernels trust the index arrays, so a damaged matrix must be caught here.
+    # Kernels do not check indices, so a damaged matrix must be caught here.
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     stored = min(len(X.indices), len(X.data))
     sound = (
@@ -222,8 +231,8 @@ def _refuse_broken(X: Any) -> None:
     )
     if sound and X.indptr[-1]:
         used = X.indices[: X.indptr[-1]]
-        used = used.view(f"u{used.itemsize}")  # of a negative one that is huge
-        halves = np.array_split(used, 2) if len(used) >= _MANY else [used]
+        used = used.view(f"u{used.itemsize}")  # a negative index becomes huge
+        halves = np.array_split(used, 2) if len(used) >= _SHARED_FROM else [used]
         sound = max(parallel.together(np.max, [(half,) for half in halves])) < width
     if not sound:
         raise ValueError("X is a damaged sparse matrix: its index arrays do not fit its shape")
