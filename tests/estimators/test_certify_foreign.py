@@ -286,7 +286,7 @@ LASSO = Lasso(alpha=0.1).fit(X, Y["real"])
     [
         (lambda: dg.certify(LASSO), r"certify\(model, X, y\)"),
         (lambda: dg.certify(LASSO, X), r"certify\(model, X, y\)"),
-        (lambda: dg.certify(LASSO, X[:, :2], Y["real"]), "2 features where Lasso was fitted on 4"),
+        (lambda: dg.certify(LASSO, X[:, :2], Y["real"]), "2 features, but Lasso was fitted on 4"),
         (lambda: dg.certify(LASSO, X, Y["real"][:5]), "a target for each of the 60"),
         (lambda: dg.certify(LASSO, X, np.c_[Y["real"], Y["real"]]), "fitted on 1 targets"),
         (lambda: dg.certify(Lasso(), X, Y["real"]), r"not fitted yet: call fit\(X, y\)"),
@@ -311,7 +311,7 @@ LASSO = Lasso(alpha=0.1).fit(X, Y["real"])
         ),
         (
             lambda: dg.certify(fitted(LinearSVC(), X, Y["two"]), X, Y["three"]),
-            "labels .* where LinearSVC was fitted on",
+            "labels .* but LinearSVC was fitted on",
         ),
         (lambda: dg.certify("model", X, Y["real"]), "a Problem or a fitted model, not str"),
     ],

@@ -108,7 +108,7 @@ W = np.zeros(D)
         ),
         (
             lambda: dg.certify(X, TWO, W, 0.0, intercept_scaling=2.0, **NAMED),
-            "intercept_scaling has a meaning with intercept_penalised=True only",
+            "intercept_scaling is only used with intercept_penalised=True",
         ),
         (lambda: dg.certify(X, TWO, W[:2], **NAMED), "coef has 2 entries where 4 are needed"),
         (lambda: dg.certify(X, TWO, [W, W], **NAMED), "coef must have one dimension"),

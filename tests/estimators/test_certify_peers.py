@@ -649,7 +649,7 @@ def refused_by_peers():
     yield glum_with(alpha=0.1, lower_bounds=np.zeros(D)), f"lower_bounds.*{NAMED}"
     yield glum_with(alpha=0.1, scale_predictors=True), f"scale_predictors.*{NAMED}"
     yield glum_with(alpha=0.1, P2=np.eye(D)), f"P2 as a matrix.*{NAMED}"
-    yield glum_with(alpha=0.1, l1_ratio=0.5, P1=FEATURE), f"P1 unlike P2.*{NAMED}"
+    yield glum_with(alpha=0.1, l1_ratio=0.5, P1=FEATURE), f"different P1 and P2.*{NAMED}"
 
 
 def refused_by_others():
@@ -696,10 +696,10 @@ def refused_by_others():
     yield stats_gamma, f"GLM.Gamma, link Log.*{NAMED}"
     yield machine("-s 4"), f"-s 4: .*Crammer and Singer.*{NAMED}"
     yield machine("-s 0 -w1 2"), f"with -wi: the weights are gone.*{NAMED}"
-    yield boosted(), f"trees are no linear model.*{NAMED}"
+    yield boosted(), f"trees are not a linear model.*{NAMED}"
     yield boosted("XGBRFRegressor"), f"xgboost's XGBRFRegressor: .*{NAMED}"
     yield boosted(booster="gblinear", objective="reg:absoluteerror"), f"absoluteerror.*{NAMED}"
-    yield bare, f"a bare Booster of XGBoost: it has forgotten.*{NAMED}"
+    yield bare, f"a bare Booster of XGBoost: it does not keep.*{NAMED}"
     yield unfitted, "XGBRegressor is not fitted yet"
 
 
@@ -740,7 +740,7 @@ def test_sparse_data_and_data_of_the_model():
     alone = api.OLS(REAL, np.ones(N)).fit()
     assert dg.certify(alone).relative_gap < 1e-9
     results.remove_data()
-    with pytest.raises(ValueError, match="weights and offsets are gone with the data"):
+    with pytest.raises(ValueError, match="weights and offsets were removed with the data"):
         dg.certify(results, api.add_constant(X), REAL)
 
 
@@ -751,7 +751,7 @@ def test_columns_that_depend_on_each_other():
     assert dg.certify(results).relative_gap < 1e-10
     nearly = X[:, 0] + 1e-12 * X[:, 1]
     results = quietly(api.OLS(REAL, np.c_[X, nearly]).fit)
-    with pytest.warns(ConvergenceWarning, match="the optimum was found up to"):
+    with pytest.warns(ConvergenceWarning, match="the optimum is known up to"):
         proof = dg.certify(results)
     assert proof.gap >= proof.primal - results.ssr >= -1e-9
 

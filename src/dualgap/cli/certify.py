@@ -68,15 +68,16 @@ def certify(
       dualgap certify model.json train.svm --proof proof.dgp
     """
     # Late: most commands do not need scikit-learn.
-    from dualgap.estimators.foreign.certify_model import in_units, proven_part, summed
-    from dualgap.estimators.foreign.reader import Part, parts
+    from dualgap.estimators.foreign.certify_fitted import in_units, prove_fitted, summed
+    from dualgap.estimators.foreign.fitted_problem import FittedProblem
+    from dualgap.estimators.foreign.reader import fitted_problems
 
     own = _own(model, trust)
     if own is not None:
         table = data_for(own, given, weights=given.weights, target_needed=True)
         goal = float(own.settings.get("tol", _DEFAULT_TOL)) if tol is None else tol
         problem = _problem(own, table)
-        found = [Part(problem, own.coef, own.intercept, 1.0)]
+        found = [FittedProblem(problem, own.coef, own.intercept, 1.0)]
         what = ("problem", show.described(problem))
     else:
         wanted = Wanted(given.target, given.weights, given.dropped)
@@ -85,14 +86,14 @@ def certify(
         theirs = _unpickled(model)
         if proof is not None and hasattr(theirs, "steps"):
             raise ValueError("--proof: a pipeline changes the data, so no file holds its data")
-        found = list(parts(theirs, table.X, table.y, table.weights))
+        found = fitted_problems(theirs, table.X, table.y, table.weights)
         library = type(theirs).__module__.split(".")[0].replace("sklearn", "scikit-learn")
         what = ("model", f"{type(theirs).__name__} of {library}, by its own objective")
-    proofs = [proven_part(part, goal, max_epochs) for part in found]
-    result = summed([in_units(each, part.unit) for each, part in zip(proofs, found)])
+    proofs = [prove_fitted(one, goal, max_epochs) for one in found]
+    result = summed([in_units(each, one.unit) for each, one in zip(proofs, found)])
     if proof is not None:
         column = given.target or (own.settings.get("target_column") if own else None)
-        stated = proven_fits(table.y, list(zip([part.problem for part in found], proofs)))
+        stated = proven_fits(table.y, list(zip([one.problem for one in found], proofs)))
         write_proof(proof, table.X, table.y, stated, hints_of(table, column))
     proven = result.relative_gap <= goal
     if json:

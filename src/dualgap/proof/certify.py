@@ -114,16 +114,16 @@ def certify(*args: Any, **options: Any) -> Any:
     if isinstance(first, Problem):
         return certify_problem(first, *rest, **options)
     if hasattr(first, "shape") or isinstance(first, (list, tuple)):
-        from dualgap.estimators.foreign.named import certify_named
+        from dualgap.estimators.foreign.certify_named import certify_named
 
         return certify_named(first, *rest, **options)
 
     from dualgap.estimators.foreign.reader import is_readable
 
     if is_readable(first):
-        from dualgap.estimators.foreign.certify_model import certify_model
+        from dualgap.estimators.foreign.certify_fitted import certify_fitted
 
-        return certify_model(first, *rest, **options)
+        return certify_fitted(first, *rest, **options)
     raise ValueError(
         f"certify needs a Problem or a fitted model, not {type(first).__name__}: {_FORMS}"
     )

@@ -1,1 +1,1 @@
-"""Models of other libraries: which problem they have solved, so that ``certify`` can judge them."""
+"""Models of other libraries: the problems they solve, so that ``certify`` can bound their gaps."""

@@ -1,8 +1,8 @@
-"""Models of liblinear's own Python interface: C Σ φ + g(w, b), as scikit-learn's liblinear.
+"""Models of liblinear's own Python interface: C Σ φ + g(w, b), as in scikit-learn.
 
 ``-B b`` adds a feature of the value b, penalised as any other unless ``-R`` says otherwise. The
-first of the model's labels is +1. Class weights lie in memory that is gone after training, and
-files of models do not hold C, so that these cannot be read.
+first of the model's labels is +1. Class weights are freed after training, and model files do
+not hold C, so models with either cannot be read.
 """
 
 from __future__ import annotations
@@ -12,28 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.estimators.foreign.data import checked_fit, refuse_weights, unknown_class, unreadable
-from dualgap.estimators.foreign.losses import WHOLE, ours
-from dualgap.estimators.foreign.parts import Part, part
+from dualgap import losses
+from dualgap.estimators.foreign.fitted_model import (
+    checked_fit,
+    refuse_weights,
+    unknown_class,
+    unreadable,
+)
+from dualgap.estimators.foreign.fitted_problem import UNHALVED, FittedProblem, fitted_sum
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2
 
-_KINDS = {
-    0: ("logistic", L2()),
-    1: ("squared-hinge", L2()),
-    2: ("squared-hinge", L2()),
-    3: ("hinge", L2()),
-    5: ("squared-hinge", L1()),
-    6: ("logistic", L1()),
-    7: ("logistic", L2()),
-    11: ("squared-epsilon-insensitive", L2()),
-    12: ("squared-epsilon-insensitive", L2()),
-    13: ("epsilon-insensitive", L2()),
+_KINDS: dict[int, tuple[Any, Any]] = {  # by -s
+    0: (losses.Logistic, L2()),
+    1: (losses.SquaredHinge, L2()),
+    2: (losses.SquaredHinge, L2()),
+    3: (losses.Hinge, L2()),
+    5: (losses.SquaredHinge, L1()),
+    6: (losses.Logistic, L1()),
+    7: (losses.Logistic, L2()),
+    11: (losses.SquaredEpsilonInsensitive, L2()),
+    12: (losses.SquaredEpsilonInsensitive, L2()),
+    13: (losses.EpsilonInsensitive, L2()),
 }
 _CRAMMER_SINGER, _ONE_CLASS = 4, 21
 
 
-def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
+def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
     if name != "model":
         raise unknown_class(name, "liblinear", ("the model that train(y, x, options) returns",))
     refuse_weights(sample_weight, "liblinear's model")
@@ -44,13 +49,13 @@ def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator
     regression = int(model.param.solver_type) in (11, 12, 13)
     labels = None if regression else np.asarray(model.get_labels())
     classes = None if labels is None else np.sort(labels)
-    found = checked_fit("liblinear's model", model, X, y, None, coef, intercept, classes)
+    fitted = checked_fit("liblinear's model", model, X, y, None, coef, intercept, classes)
     kind: Any = False if bias <= 0.0 else "penalised" if model.param.regularize_bias else True
-    targets = [found.numbers()] if labels is None else _signs(found.y, labels)
+    targets = [fitted.numbers()] if labels is None else _signs(fitted.y, labels)
     for k, target in enumerate(targets):
-        yield part(
-            found, k, target, loss, penalty,
-            losses=float(model.param.C), strength=1.0, intercept=kind,
+        yield fitted_sum(
+            fitted, k, target, loss, penalty,
+            scale=float(model.param.C), strength=1.0, intercept=kind,
             scaling=bias if kind == "penalised" else 1.0,
         )  # fmt: skip
 
@@ -60,21 +65,21 @@ def _kind(model: Any) -> tuple[Any, Any]:
     if solver not in _KINDS:
         why = {
             _CRAMMER_SINGER: "dualgap has the loss of Crammer and Singer in a smoothed form only",
-            _ONE_CLASS: "a one-class machine has no targets",
+            _ONE_CLASS: "a one-class SVM has no targets",
         }.get(solver, "it does not know this solver")
         raise unreadable(f"liblinear's model of -s {solver}", why)
     if not model.param.weight_label:
         raise unreadable("liblinear's model from a file", "the file does not hold C")
     if model.param.nr_weight:
-        raise unreadable("liblinear's model with -wi", "the weights are gone after training")
-    name, penalty = _KINDS[solver]
-    if name == "squared-hinge":
-        return ours(name, WHOLE), penalty
-    if name == "squared-epsilon-insensitive":
-        return ours(name, float(model.param.p), WHOLE), penalty
-    if name == "epsilon-insensitive":
-        return ours(name, float(model.param.p)), penalty
-    return ours(name), penalty
+        raise unreadable("liblinear's model with -wi", "liblinear frees the weights after training")
+    loss, penalty = _KINDS[solver]
+    if loss is losses.SquaredHinge:
+        return loss(gamma=UNHALVED), penalty
+    if loss is losses.SquaredEpsilonInsensitive:
+        return loss(float(model.param.p), UNHALVED), penalty
+    if loss is losses.EpsilonInsensitive:
+        return loss(float(model.param.p)), penalty
+    return loss(), penalty
 
 
 def _weights(model: Any) -> Floats:

@@ -1,7 +1,7 @@
-"""Which problems a fitted model has solved: one line of a table for each library.
+"""The problems that a fitted model solves: a table with one line for each library.
 
-A library is known by the modules of the model's class, so that none has to be installed. Its file
-has ``parts``: the problems of a model, from its class, its attributes and the data of its fit.
+The module of a model's class tells its library, so no library has to be installed. The file of a
+library has ``read``: the problems of a model, from its class, its attributes and its training data.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from dualgap.estimators.foreign.parts import Part
-
-__all__ = ["LIBRARIES", "Part", "is_readable", "parts"]
+from dualgap.estimators.foreign.fitted_problem import FittedProblem
 
 LIBRARIES = {
     "sklearn": "sklearn",
@@ -25,25 +23,29 @@ LIBRARIES = {
 }
 
 
-def parts(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> list[Part]:
-    """The problems that a fitted model has solved: one for each class of one-vs-rest, one for
-    each target of a regression, a single one otherwise."""
+def fitted_problems(
+    model: Any, X: Any = None, y: Any = None, sample_weight: Any = None
+) -> list[FittedProblem]:
+    """The problems that a fitted model solves.
+
+    One for each class of one-vs-rest, one for each target of a regression, otherwise a single one.
+    """
     model, X = _last_step(model, X)
     library, name = _origin(model) or ("sklearn", type(model).__name__)
     reader = import_module(f"dualgap.estimators.foreign.{LIBRARIES[library]}")
-    return list(reader.parts(name, model, X, y, sample_weight))
+    return list(reader.read(name, model, X, y, sample_weight))
 
 
 def is_readable(model: Any) -> bool:
-    """Whether it looks like a model: one of a library in the table, or one that can be fitted."""
+    """Whether it looks like a model: its library is in the table, or it has scikit-learn's API."""
     return _origin(model) is not None or (hasattr(model, "fit") and hasattr(model, "get_params"))
 
 
 def _origin(model: Any) -> tuple[str, str] | None:
     """The library and the name of the first class among the model's bases that is in the table.
 
-    A subclass of the user's counts as what it derives from; one of the library's, such as
-    LogisticRegressionCV, as itself.
+    A user's subclass counts as its base class; a library's own subclass, such as
+    LogisticRegressionCV, counts as itself.
     """
     for base in type(model).__mro__:
         library = base.__module__.split(".")[0]
@@ -53,7 +55,7 @@ def _origin(model: Any) -> tuple[str, str] | None:
 
 
 def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """The last step of a pipeline, and X as that step has seen it."""
+    """The last step of a pipeline, and X as that step sees it."""
     while _origin(model) == ("sklearn", "Pipeline"):
         if X is not None and len(model.steps) > 1:
             X = model[:-1].transform(X)

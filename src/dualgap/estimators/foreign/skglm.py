@@ -11,40 +11,34 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.estimators.foreign.data import (
-    Fitted,
-    checked_fit,
-    refuse_weights,
-    require_fit,
+from dualgap import losses
+from dualgap.estimators.foreign.fitted_model import (
+    FittedModel,
     unknown_class,
     unreadable,
+    unweighted_fit,
 )
-from dualgap.estimators.foreign.losses import ours
-from dualgap.estimators.foreign.parts import Part, mixed, one_vs_rest, part
+from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed, one_vs_rest
 from dualgap.linalg.validate import finite_vector
 from dualgap.penalties import L2
 
 _NONCONVEX = ("MCPenalty", "WeightedMCPenalty", "SCAD", "L0_5", "L2_3", "LogSumPenalty")
-_NOT_CONVEX_CLASSES = ("MCPRegression",)
+_NONCONVEX_CLASSES = ("MCPRegression",)
 
 
-def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
-    if name in _NOT_CONVEX_CLASSES:
+def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
+    if name in _NONCONVEX_CLASSES:
         raise _not_convex(name)
     if name not in _CLASSES:
         raise unknown_class(name, "skglm", _CLASSES)
-    require_fit(model, name)
-    refuse_weights(sample_weight, f"skglm's {name}")
-    classes = getattr(model, "classes_", None)
-    found = checked_fit(name, model, X, y, None, model.coef_, model.intercept_, classes)
-    yield from _CLASSES[name](found)
+    yield from _CLASSES[name](unweighted_fit("skglm", name, model, X, y, sample_weight))
 
 
-def _general(found: Fitted) -> Iterator[Part]:
-    model = found.model
+def _general(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
     datafit, penalty = type(model.datafit).__name__, type(model.penalty).__name__
     if datafit == "QuadraticSVC" and penalty == "IndicatorBox":
-        yield from _machine(found, float(model.penalty.alpha))
+        yield from _hinge(fitted, float(model.penalty.alpha))
         return
     if penalty in _NONCONVEX:
         raise _not_convex(penalty)
@@ -55,7 +49,7 @@ def _general(found: Fitted) -> Iterator[Part]:
             f"{', '.join(_PENALTIES)}, and QuadraticSVC with IndicatorBox",
         )
     yield from _mean(
-        found,
+        fitted,
         _DATAFITS[datafit](model.datafit),
         _PENALTIES[penalty](model.penalty),
         bool(getattr(model.solver, "fit_intercept", False)),
@@ -63,55 +57,55 @@ def _general(found: Fitted) -> Iterator[Part]:
     )
 
 
-def _lasso(found: Fitted) -> Iterator[Part]:
-    model = found.model
+def _lasso(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
     penalty = mixed(
         float(model.alpha), 0.0, getattr(model, "weights", None), positive=bool(model.positive)
     )
-    yield from _mean(found, ours("squared"), penalty, bool(model.fit_intercept))
+    yield from _mean(fitted, losses.Squared(), penalty, bool(model.fit_intercept))
 
 
-def _elastic_net(found: Fitted) -> Iterator[Part]:
-    model = found.model
-    yield from _mean(found, ours("squared"), _shared(model), bool(model.fit_intercept))
+def _elastic_net(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
+    yield from _mean(fitted, losses.Squared(), _shared(model), bool(model.fit_intercept))
 
 
-def _logistic(found: Fitted) -> Iterator[Part]:
-    model = found.model
-    yield from _mean(found, ours("logistic"), _shared(model), bool(model.fit_intercept))
+def _logistic(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
+    yield from _mean(fitted, losses.Logistic(), _shared(model), bool(model.fit_intercept))
 
 
-def _linear_svc(found: Fitted) -> Iterator[Part]:
-    yield from _machine(found, float(found.model.C))
+def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
+    yield from _hinge(fitted, float(fitted.model.C))
 
 
 def _mean(
-    found: Fitted, loss: Any, penalty: tuple[Any, float], intercept: bool, weights: Any = None
-) -> Iterator[Part]:
-    n = len(found.weights)
+    fitted: FittedModel, loss: Any, penalty: tuple[Any, float], intercept: bool, weights: Any = None
+) -> Iterator[FittedProblem]:
+    n = len(fitted.weights)
     s = np.ones(n) if weights is None else finite_vector(weights, "sample_weights", n)
-    for k, y in _targets(found):
-        yield part(
-            found, k, y, loss, penalty[0],
-            losses=1.0 / float(np.sum(s)), strength=penalty[1], weights=s, intercept=intercept,
+    for k, y in _targets(fitted):
+        yield fitted_sum(
+            fitted, k, y, loss, penalty[0],
+            scale=1.0 / float(np.sum(s)), strength=penalty[1], weights=s, intercept=intercept,
         )  # fmt: skip
 
 
-def _machine(found: Fitted, C: float) -> Iterator[Part]:
-    for k, y in one_vs_rest(found):
-        yield part(found, k, y, ours("hinge"), L2(), losses=C, strength=1.0, intercept=False)
+def _hinge(fitted: FittedModel, C: float) -> Iterator[FittedProblem]:
+    for k, y in one_vs_rest(fitted):
+        yield fitted_sum(fitted, k, y, losses.Hinge(), L2(), scale=C, strength=1.0, intercept=False)
 
 
-def _targets(found: Fitted) -> Iterator[tuple[int, Any]]:
-    if found.classes is not None:
-        return one_vs_rest(found)
-    if len(found.coef) > 1:
-        raise unreadable(f"skglm's {found.name}", "it was fitted on several targets at once")
-    return iter([(0, found.numbers())])
+def _targets(fitted: FittedModel) -> Iterator[tuple[int, Any]]:
+    if fitted.classes is not None:
+        return one_vs_rest(fitted)
+    if len(fitted.coef) > 1:
+        raise unreadable(f"skglm's {fitted.name}", "it was fitted on several targets at once")
+    return iter([(0, fitted.numbers())])
 
 
 def _shared(of: Any) -> tuple[Any, float]:
-    """Of an object with ``alpha`` and ``l1_ratio``."""
+    """The penalty of an object with ``alpha`` and ``l1_ratio``."""
     alpha, ratio = float(of.alpha), float(of.l1_ratio)
     positive = bool(getattr(of, "positive", False))
     return mixed(alpha * ratio, alpha * (1.0 - ratio), positive=positive)
@@ -119,12 +113,12 @@ def _shared(of: Any) -> tuple[Any, float]:
 
 def _not_convex(name: str) -> ValueError:
     return ValueError(
-        f"certify cannot prove anything about {name}: its penalty is not convex, so that there is "
-        "no dual bound on its optimum"
+        f"certify cannot prove anything about {name}: its penalty is not convex, so there is no "
+        "dual bound on its optimum"
     )
 
 
-_CLASSES: dict[str, Callable[[Fitted], Iterator[Part]]] = {
+_CLASSES: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "Lasso": _lasso,
     "WeightedLasso": _lasso,
     "ElasticNet": _elastic_net,
@@ -133,11 +127,11 @@ _CLASSES: dict[str, Callable[[Fitted], Iterator[Part]]] = {
     "GeneralizedLinearEstimator": _general,
 }
 _DATAFITS: dict[str, Callable[[Any], Any]] = {
-    "Quadratic": lambda datafit: ours("squared"),
-    "WeightedQuadratic": lambda datafit: ours("squared"),
-    "Logistic": lambda datafit: ours("logistic"),
-    "Huber": lambda datafit: ours("huber", float(datafit.delta)),
-    "Poisson": lambda datafit: ours("poisson"),
+    "Quadratic": lambda datafit: losses.Squared(),
+    "WeightedQuadratic": lambda datafit: losses.Squared(),
+    "Logistic": lambda datafit: losses.Logistic(),
+    "Huber": lambda datafit: losses.Huber(float(datafit.delta)),
+    "Poisson": lambda datafit: losses.Poisson(),
 }
 _PENALTIES: dict[str, Callable[[Any], tuple[Any, float]]] = {
     "L1": lambda own: mixed(float(own.alpha), 0.0, positive=bool(own.positive)),

@@ -1,4 +1,4 @@
-"""Which problems a fitted scikit-learn model has solved: one entry of a table for each class.
+"""The problems that a fitted model of scikit-learn solves: a table with an entry for each class.
 
 The model's own objective, as its documentation writes it, is ``unit`` · P(w) of our ``Problem``;
 scikit-learn sums losses where we average them, and weighs them in ways that differ by class.
@@ -13,21 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.estimators._penalties import by_ratio, constraints_of
-from dualgap.estimators.foreign.data import Fitted, checked_fit, require_fit
-from dualgap.estimators.foreign.losses import matching, ours
-from dualgap.estimators.foreign.parts import Part
+from dualgap import losses
+from dualgap.estimators._penalties import by_ratio
+from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
+from dualgap.estimators.foreign.fitted_problem import UNHALVED, FittedProblem, fitted_problem
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, NonNegative
-from dualgap.problem import Problem
 
 
-def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
+def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
     _refuse_unknown(name, model)
     require_fit(model, name)
     classes = getattr(model, "classes_", None)
-    found = checked_fit(name, model, X, y, sample_weight, model.coef_, model.intercept_, classes)
-    return TABLE[name](found)
+    fitted = checked_fit(name, model, X, y, sample_weight, model.coef_, model.intercept_, classes)
+    return TABLE[name](fitted)
 
 
 def _refuse_unknown(name: str, model: Any) -> None:
@@ -35,7 +34,7 @@ def _refuse_unknown(name: str, model: Any) -> None:
         return
     own = type(model).__name__
     if hasattr(model, "certificate_"):
-        raise ValueError(f"{own} has its proof already: see its attribute certificate_")
+        raise ValueError(f"{own} has a certificate already: see its attribute certificate_")
     if hasattr(model, "best_estimator_"):
         raise ValueError(f"certify cannot read {own}: give it the model's best_estimator_")
     from dualgap.estimators.foreign.reader import LIBRARIES
@@ -51,26 +50,26 @@ def _refuse_unknown(name: str, model: Any) -> None:
 # --- the sum of losses, C times -----------------------------------------------------------------
 
 
-def _linear_svc(fitted: Fitted) -> Iterator[Part]:
+def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
     if model.multi_class != "ovr":
         raise ValueError(
-            "LinearSVC(multi_class='crammer_singer') has a loss with kinks of many classes, which "
-            "dualgap has in a smoothed form only: use multi_class='ovr'"
+            "LinearSVC(multi_class='crammer_singer') has a multiclass hinge loss, which dualgap "
+            "has in a smoothed form only: use multi_class='ovr'"
         )
-    loss, _ = matching(model)
+    loss, _ = _loss(model)
     penalty = L1() if model.penalty == "l1" else L2()
     class_weight = _class_weights(fitted, by_sample_weight=True)
     for k, y, s in _one_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, loss, penalty, "penalised")
 
 
-def _linear_svr(fitted: Fitted) -> Iterator[Part]:
-    loss, _ = matching(fitted.model)
+def _linear_svr(fitted: FittedModel) -> Iterator[FittedProblem]:
+    loss, _ = _loss(fitted.model)
     yield _summed(fitted, 0, fitted.numbers(), fitted.weights, loss, L2(), "penalised")
 
 
-def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
+def _logistic_regression(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
     ratio = _logistic_l1_ratio(model)
     penalty = None if ratio is None else by_ratio(ratio)
@@ -81,17 +80,17 @@ def _logistic_regression(fitted: Fitted) -> Iterator[Part]:
     intercept: Any = "penalised" if liblinear else True
     if K > 2 and not liblinear and scheme != "ovr":
         s = fitted.weights * class_weight[fitted.labels]
-        yield _summed(fitted, None, fitted.labels, s, ours("softmax"), penalty, intercept)
+        yield _summed(fitted, None, fitted.labels, s, losses.Softmax(), penalty, intercept)
         return
     if (K == 2 and scheme == "multinomial") or (
         K > 2 and not liblinear and model.class_weight is not None
     ):
         raise ValueError(
             f"LogisticRegression(multi_class={scheme!r}) with {K} classes and class_weight="
-            f"{model.class_weight!r} has no problem of dualgap: leave multi_class at its default"
+            f"{model.class_weight!r} matches no problem of dualgap: leave multi_class out"
         )
     for k, y, s in _one_vs_rest(fitted, class_weight):
-        yield _summed(fitted, k, y, s, ours("logistic"), penalty, intercept)
+        yield _summed(fitted, k, y, s, losses.Logistic(), penalty, intercept)
 
 
 def _logistic_l1_ratio(model: Any) -> float | None:
@@ -105,19 +104,19 @@ def _logistic_l1_ratio(model: Any) -> float | None:
 
 
 def _summed(
-    fitted: Fitted, k: int | None, y: Any, s: Floats, loss: Any, penalty: Any, intercept: Any
-) -> Part:
+    fitted: FittedModel, k: int | None, y: Any, s: Floats, loss: Any, penalty: Any, intercept: Any
+) -> FittedProblem:
     """C Σ s φ + g."""
     C, total = float(fitted.model.C), math.fsum(s)
     if penalty is None or math.isinf(C):
-        return _part(fitted, k, y, s, loss, L2(), 0.0, total, intercept)
-    return _part(fitted, k, y, s, loss, penalty, 1.0 / (C * total), C * total, intercept)
+        return _with_intercept(fitted, k, y, s, loss, L2(), 0.0, total, intercept)
+    return _with_intercept(fitted, k, y, s, loss, penalty, 1.0 / (C * total), C * total, intercept)
 
 
 # --- alpha times the penalty --------------------------------------------------------------------
 
 
-def _ridge(fitted: Fitted) -> Iterator[Part]:
+def _ridge(fitted: FittedModel) -> Iterator[FittedProblem]:
     """Σ s r² + alpha ‖w‖², which is twice that of our halved squares."""
     model = fitted.model
     targets = fitted.targets()
@@ -126,68 +125,72 @@ def _ridge(fitted: Fitted) -> Iterator[Part]:
     total = math.fsum(fitted.weights)
     for k, (y, alpha) in enumerate(zip(targets.T, alphas)):
         lam, unit = float(alpha) / total, 2.0 * total
-        yield _part(fitted, k, y, fitted.weights, ours("squared"), penalty, lam, unit)
+        yield _with_intercept(fitted, k, y, fitted.weights, losses.Squared(), penalty, lam, unit)
 
 
-def _ridge_classifier(fitted: Fitted) -> Iterator[Part]:
+def _ridge_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
     s = fitted.weights * _class_weights(fitted, by_sample_weight=False)[fitted.labels]
     penalty = NonNegative(L2()) if model.positive else L2()
     total = math.fsum(s)
     for k, y, _ in _one_vs_rest(fitted, np.ones(len(model.classes_))):
         lam = float(model.alpha) / total
-        yield _part(fitted, k, y, s, ours("squared"), penalty, lam, 2.0 * total)
+        yield _with_intercept(fitted, k, y, s, losses.Squared(), penalty, lam, 2.0 * total)
 
 
-def _elastic_net(fitted: Fitted) -> Iterator[Part]:
+def _elastic_net(fitted: FittedModel) -> Iterator[FittedProblem]:
     """The mean of ½r² + alpha · (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²); Lasso: l1_ratio = 1."""
     model = fitted.model
     penalty = by_ratio(float(model.l1_ratio))
     penalty = NonNegative(penalty) if model.positive else penalty
     for k, y in enumerate(fitted.targets().T):
-        yield _mean(fitted, k, y, ours("squared"), penalty)
+        yield _mean(fitted, k, y, losses.Squared(), penalty)
 
 
-def _quantile(fitted: Fitted) -> Iterator[Part]:
-    yield _mean(fitted, 0, fitted.numbers(), ours("quantile", float(fitted.model.quantile)), L1())
+def _quantile(fitted: FittedModel) -> Iterator[FittedProblem]:
+    yield _mean(fitted, 0, fitted.numbers(), losses.Quantile(float(fitted.model.quantile)), L1())
 
 
-def _poisson(fitted: Fitted) -> Iterator[Part]:
-    yield _mean(fitted, 0, fitted.numbers(), ours("poisson"), L2())
+def _poisson(fitted: FittedModel) -> Iterator[FittedProblem]:
+    yield _mean(fitted, 0, fitted.numbers(), losses.Poisson(), L2())
 
 
-def _mean(fitted: Fitted, k: int, y: Floats, loss: Any, penalty: Any) -> Part:
-    return _part(fitted, k, y, fitted.weights, loss, penalty, float(fitted.model.alpha), 1.0)
+def _mean(fitted: FittedModel, k: int, y: Floats, loss: Any, penalty: Any) -> FittedProblem:
+    return _with_intercept(
+        fitted, k, y, fitted.weights, loss, penalty, float(fitted.model.alpha), 1.0
+    )
 
 
 # --- stochastic gradients -----------------------------------------------------------------------
 
 
-def _sgd_classifier(fitted: Fitted) -> Iterator[Part]:
+def _sgd_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
     for k, y, s in _one_vs_rest(fitted, _class_weights(fitted, by_sample_weight=False)):
         yield _stochastic(fitted, k, y, s)
 
 
-def _sgd_regressor(fitted: Fitted) -> Iterator[Part]:
+def _sgd_regressor(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield _stochastic(fitted, 0, fitted.numbers(), fitted.weights)
 
 
-def _stochastic(fitted: Fitted, k: int, y: Floats, s: Floats) -> Part:
+def _stochastic(fitted: FittedModel, k: int, y: Floats, s: Floats) -> FittedProblem:
     """(1/n) Σ s φ + alpha g: each sample makes one step in n, whatever its weight."""
     model = fitted.model
-    loss, factor = matching(model)
+    loss, factor = _loss(model)
     share = factor * math.fsum(s) / len(s)
     ratios: dict[Any, float | None] = {"l2": 0.0, "l1": 1.0, None: None}
     ratio = ratios.get(model.penalty, model.l1_ratio)
     if ratio is None:
-        return _part(fitted, k, y, s, loss, L2(), 0.0, share)
-    return _part(fitted, k, y, s, loss, by_ratio(ratio), float(model.alpha) / share, share)
+        return _with_intercept(fitted, k, y, s, loss, L2(), 0.0, share)
+    return _with_intercept(
+        fitted, k, y, s, loss, by_ratio(ratio), float(model.alpha) / share, share
+    )
 
 
 # --- what they share ----------------------------------------------------------------------------
 
 
-def _class_weights(fitted: Fitted, *, by_sample_weight: bool) -> Floats:
+def _class_weights(fitted: FittedModel, *, by_sample_weight: bool) -> Floats:
     """One weight for each class, as scikit-learn computes them."""
     from sklearn.utils.class_weight import compute_class_weight
 
@@ -200,7 +203,7 @@ def _class_weights(fitted: Fitted, *, by_sample_weight: bool) -> Floats:
     return np.asarray(weights, dtype=np.float64)
 
 
-def _one_vs_rest(fitted: Fitted, class_weight: Floats) -> Iterator[tuple[int, Floats, Floats]]:
+def _one_vs_rest(fitted: FittedModel, class_weight: Floats) -> Iterator[tuple[int, Floats, Floats]]:
     """For each problem its row of coefficients, targets ±1, and sample weights.
 
     With more than two classes the rest weighs 1 in liblinear and in stochastic gradients.
@@ -213,8 +216,8 @@ def _one_vs_rest(fitted: Fitted, class_weight: Floats) -> Iterator[tuple[int, Fl
         yield k, np.where(own, 1.0, -1.0), fitted.weights * np.where(own, weight, 1.0)
 
 
-def _part(
-    fitted: Fitted,
+def _with_intercept(
+    fitted: FittedModel,
     k: int | None,
     y: Any,
     s: Floats,
@@ -223,22 +226,37 @@ def _part(
     lam: float,
     unit: float,
     intercept: Any = True,
-) -> Part:
-    """``k`` is the row of the coefficients; None takes all, for a loss of many classes."""
-    if lam == 0.0:
-        lam, penalty = 1.0, constraints_of(penalty, fitted.X.shape[1])
+) -> FittedProblem:
+    """As ``fitted_problem``, with the intercept of scikit-learn's parameters."""
     intercept = intercept if fitted.model.fit_intercept else False
     scaling = float(fitted.model.intercept_scaling) if intercept == "penalised" else 1.0
-    problem = Problem(
-        fitted.X, y, loss, penalty, lam, s, intercept=intercept, intercept_scaling=scaling
+    return fitted_problem(
+        fitted, k, y, s, loss, penalty, lam, unit, intercept=intercept, scaling=scaling
     )
-    coef, intercepts = fitted.coef, fitted.intercept
-    if k is None:
-        return Part(problem, coef.T, intercepts, unit)
-    return Part(problem, coef[k], float(intercepts[k]), unit)
 
 
-TABLE: dict[str, Callable[[Fitted], Iterator[Part]]] = {
+def _loss(model: Any) -> tuple[Any, float]:
+    """The loss that equals the model's ``loss`` when multiplied by the number beside it."""
+    epsilon = float(getattr(model, "epsilon", 0.0))
+    known = {
+        "hinge": (losses.Hinge(), 1.0),
+        "squared_hinge": (losses.SquaredHinge(gamma=UNHALVED), 1.0),
+        "log_loss": (losses.Logistic(), 1.0),
+        "modified_huber": (losses.SmoothedHinge(gamma=2.0), 4.0),
+        "squared_error": (losses.Squared(), 1.0),
+        "huber": (losses.Huber(epsilon), 1.0),
+        "epsilon_insensitive": (losses.EpsilonInsensitive(epsilon), 1.0),
+        "squared_epsilon_insensitive": (losses.SquaredEpsilonInsensitive(epsilon, UNHALVED), 1.0),
+    }
+    if model.loss not in known:
+        raise ValueError(
+            f"loss={model.loss!r} has no match in dualgap; of {type(model).__name__}'s losses "
+            f"these have one: {', '.join(known)}"
+        )
+    return known[model.loss]
+
+
+TABLE: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "LinearSVC": _linear_svc,
     "LinearSVR": _linear_svr,
     "LogisticRegression": _logistic_regression,

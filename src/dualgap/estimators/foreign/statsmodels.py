@@ -1,6 +1,6 @@
-"""Results of statsmodels: sums of losses without a penalty, on the data that they hold.
+"""Results of statsmodels: sums of losses without a penalty, on the data that the results hold.
 
-The objective is Σ s r² for squares and −log L otherwise, up to what the parameters do not change.
+The objective is Σ s r² for squares and −log L otherwise, up to a constant.
 A constant column is the intercept. Of fits with a penalty only ``fit_regularized`` of ``Logit`` and
 ``Poisson`` keeps its strength: −log L + Σ_j alpha_j |w_j|.
 """
@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators.foreign.data import (
-    Fitted,
+from dualgap import losses
+from dualgap.estimators.foreign.fitted_model import (
+    FittedModel,
     checked_fit,
-    refuse_weights,
     signs_of_shares,
     unreadable,
 )
-from dualgap.estimators.foreign.losses import ours
-from dualgap.estimators.foreign.parts import Part, mixed, part
+from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed
 from dualgap.linalg.validate import Floats
 
 _MODELS = {"OLS": "squared", "WLS": "squared", "Logit": "logistic", "Poisson": "poisson"}
@@ -38,29 +37,29 @@ class _Data(NamedTuple):
     offset: Any
 
 
-def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
+def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
     results = getattr(model, "_results", model)
     if not (hasattr(results, "params") and hasattr(results, "model")):
         raise ValueError(f"{name} is not fitted yet: give certify what its fit() returns")
     loss = _loss(results.model)
     alpha = _alpha(results)
-    refuse_weights(
-        sample_weight, f"{_name(results.model)} of statsmodels, which holds its weights,"
-    )
+    if sample_weight is not None:
+        name = _name(results.model)
+        raise ValueError(f"sample_weight: {name} of statsmodels holds its weights; leave it out")
     data = _data(results.model, X, y)
-    found = checked_fit(
+    fitted = checked_fit(
         _name(results.model), results, data.X, data.y, data.weights, results.params, 0.0
     )
-    found, target = _target(found, loss, data.offset)
+    fitted, target = _target(fitted, loss, data.offset)
     if alpha is None:
-        found, constant = _apart(found, getattr(results.model.data, "const_idx", None))
+        fitted, constant = _intercept_apart(fitted, getattr(results.model.data, "const_idx", None))
         penalty, strength = mixed(0.0, 0.0)
     else:
         constant = False
-        penalty, strength = mixed(1.0, 0.0, np.broadcast_to(alpha, found.coef.shape[1]))
-    yield part(
-        found, 0, target, ours(loss), penalty,
-        losses=2.0 if loss == "squared" else 1.0, strength=strength, intercept=constant,
+        penalty, strength = mixed(1.0, 0.0, np.broadcast_to(alpha, fitted.coef.shape[1]))
+    yield fitted_sum(
+        fitted, 0, target, losses.REGISTRY[loss](), penalty,
+        scale=2.0 if loss == "squared" else 1.0, strength=strength, intercept=constant,
     )  # fmt: skip
 
 
@@ -80,7 +79,9 @@ def _loss(model: Any) -> str:
         raise unreadable(f"{name} of statsmodels", f"of statsmodels it can read {known}")
     family = type(model.family).__name__, type(model.family.link).__name__
     if family not in _FAMILIES:
-        raise unreadable(f"GLM({family[0]}, link {family[1]}) of statsmodels", f"it knows {known}")
+        raise unreadable(
+            f"GLM({family[0]}, link {family[1]}) of statsmodels", f"it can read {known}"
+        )
     return _FAMILIES[family]
 
 
@@ -92,16 +93,17 @@ def _alpha(results: Any) -> Any:
     if kind.startswith("Regularized") or getattr(results, "regularized", False):
         raise unreadable(f"{name} of statsmodels after fit_regularized", "alpha is not kept")
     if getattr(results, "constraints", None) is not None:
-        raise unreadable(f"{name} of statsmodels after fit_constrained", "it has no constraints")
+        raise unreadable(f"{name} of statsmodels after fit_constrained", "it knows no constraints")
     return None
 
 
 def _data(model: Any, X: Any, y: Any) -> _Data:
-    """What the model holds; data that are given stand in the place of its own."""
+    """The data that the model holds; X and y replace them if given."""
     name = _name(model)
     if getattr(model, "exog", None) is None:
         raise unreadable(
-            f"{name} of statsmodels after remove_data", "weights and offsets are gone with the data"
+            f"{name} of statsmodels after remove_data",
+            "weights and offsets were removed with the data",
         )
     X = model.exog if X is None else X
     y = model.endog if y is None else y
@@ -116,28 +118,30 @@ def _data(model: Any, X: Any, y: Any) -> _Data:
     return _Data(X, y, weights, np.asarray(offset, dtype=np.float64))
 
 
-def _target(found: Fitted, loss: str, offset: Floats) -> tuple[Fitted, Floats]:
+def _target(fitted: FittedModel, loss: str, offset: Floats) -> tuple[FittedModel, Floats]:
     """Targets for decision values without their offset."""
-    y = found.numbers()
+    y = fitted.numbers()
     offset = np.broadcast_to(offset, y.shape)
     if loss == "squared":
-        return found, y - offset
+        return fitted, y - offset
     if loss == "poisson":  # s (e^(z + o) − y z) = s e^o (e^z − y e^(−o) z)
-        return found._replace(weights=found.weights * np.exp(offset)), y * np.exp(-offset)
+        return fitted._replace(weights=fitted.weights * np.exp(offset)), y * np.exp(-offset)
     if offset.any():
-        raise unreadable(f"{found.name} of statsmodels with an offset", "its loss has none")
-    return signs_of_shares(found, y)
+        raise unreadable(
+            f"{fitted.name} of statsmodels with an offset", "its loss allows no offset"
+        )
+    return signs_of_shares(fitted, y)
 
 
-def _apart(found: Fitted, place: int | None) -> tuple[Fitted, bool]:
+def _intercept_apart(fitted: FittedModel, place: int | None) -> tuple[FittedModel, bool]:
     """The constant column as the intercept, if there is one among others."""
-    if place is None or found.X.shape[1] == 1:
-        return found, False
-    column = found.X[:, [place]]
+    if place is None or fitted.X.shape[1] == 1:
+        return fitted, False
+    column = fitted.X[:, [place]]
     column = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
     if (column != column[0]).any() or column[0] == 0.0:
-        return found, False
-    others = np.delete(np.arange(found.X.shape[1]), place)
-    intercept = found.coef[:, place] * float(column[0])
-    coef = found.coef[:, others]
-    return found._replace(X=found.X[:, others], coef=coef, intercept=intercept), True
+        return fitted, False
+    others = np.delete(np.arange(fitted.X.shape[1]), place)
+    intercept = fitted.coef[:, place] * float(column[0])
+    coef = fitted.coef[:, others]
+    return fitted._replace(X=fitted.X[:, others], coef=coef, intercept=intercept), True

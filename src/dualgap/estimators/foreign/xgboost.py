@@ -2,7 +2,7 @@
 
 It minimises Σ s φ + Σ s · (reg_alpha ‖w‖₁ + ½ reg_lambda ‖w‖²), that is the mean of the losses plus
 the penalty, with an intercept that has no penalty: its bias and ``base_score`` together. Numbers
-are float32. A bare ``Booster`` has forgotten both strengths.
+are float32. A bare ``Booster`` does not keep the strengths.
 """
 
 from __future__ import annotations
@@ -13,9 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators.foreign.data import checked_fit, signs_of_shares, unknown_class, unreadable
-from dualgap.estimators.foreign.losses import ours
-from dualgap.estimators.foreign.parts import Part, mixed, part
+from dualgap import losses
+from dualgap.estimators.foreign.fitted_model import (
+    checked_fit,
+    signs_of_shares,
+    unknown_class,
+    unreadable,
+)
+from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed
 from dualgap.linalg.validate import Floats
 
 _KNOWN = ("XGBRegressor", "XGBClassifier")
@@ -32,46 +37,46 @@ _LOSSES = {
 
 
 class _Linear(NamedTuple):
-    """What a booster says of itself, at full precision."""
+    """The model of a booster, at full precision."""
 
     objective: str
     coef: Floats
     intercept: Floats
 
 
-def parts(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Part]:
+def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
     if name == "Booster":
         raise unreadable(
             "a bare Booster of XGBoost",
-            "it has forgotten alpha and lambda of its training; use XGBRegressor or XGBClassifier",
+            "it does not keep alpha and lambda; use XGBRegressor or XGBClassifier",
         )
     if name not in _KNOWN:
         raise unknown_class(name, "xgboost", _KNOWN)
     options = model.get_xgb_params()
     if options.get("booster") != "gblinear":
-        raise unreadable(f"XGBoost's {name}", "trees are no linear model; booster='gblinear' is")
+        raise unreadable(f"XGBoost's {name}", "trees are not a linear model; booster='gblinear' is")
     linear = _linear(name, model)
     loss = _LOSSES[linear.objective]
     classes = np.arange(len(linear.coef)) if loss == "softmax" else None
-    found = checked_fit(name, model, X, y, sample_weight, linear.coef, linear.intercept, classes)
-    total = float(np.sum(found.weights))
+    fitted = checked_fit(name, model, X, y, sample_weight, linear.coef, linear.intercept, classes)
+    total = float(np.sum(fitted.weights))
     if loss == "softmax":
-        k, target = None, found.labels
+        k, target = None, fitted.labels
     elif loss == "logistic":
         k = 0
-        y = found.numbers()
-        # XGBoost multiplies losses of y = 1 and leaves the penalty's share of Σ s as it is.
+        y = fitted.numbers()
+        # XGBoost multiplies the losses of y = 1, but not the Σ s that multiplies the penalty.
         heavier = _number(options, "scale_pos_weight", default=1.0)
-        found = found._replace(weights=np.where(y == 1.0, heavier, 1.0) * found.weights)
-        found, target = signs_of_shares(found, y)
+        fitted = fitted._replace(weights=np.where(y == 1.0, heavier, 1.0) * fitted.weights)
+        fitted, target = signs_of_shares(fitted, y)
     else:
-        k, target = 0, found.numbers()
+        k, target = 0, fitted.numbers()
     penalty, strength = mixed(
         _number(options, "reg_alpha", "alpha"), _number(options, "reg_lambda", "lambda")
     )
-    yield part(
-        found, k, target, ours(loss), penalty,
-        losses=1.0 / total, strength=strength, intercept=True,
+    yield fitted_sum(
+        fitted, k, target, losses.REGISTRY[loss](), penalty,
+        scale=1.0 / total, strength=strength, intercept=True,
     )  # fmt: skip
 
 
@@ -89,7 +94,7 @@ def _linear(name: str, model: Any) -> _Linear:
     groups = max(1, int(size["num_class"]))
     weights = np.asarray(learner["gradient_booster"]["model"]["weights"], dtype=np.float64)
     weights = weights.reshape(-1, groups)  # a row for each feature, the last one that of the bias
-    # All classes get the first of the base scores, as they do in predictions.
+    # XGBoost predicts with the first base score for all classes.
     base = float(np.ravel(json.loads(size["base_score"]))[0])
     if _LOSSES[objective] == "logistic" and objective != "binary:logitraw":
         base = np.log(base / (1.0 - base))

@@ -1,4 +1,4 @@
-"""How far coefficients from anywhere are from the optimum of an objective that the user names."""
+"""A proven bound on how far any coefficients are from the optimum of an objective given by name."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from dualgap import losses, penalties
 from dualgap.estimators._penalties import constraints_of
-from dualgap.estimators.foreign.certify_model import in_units, proven_part
-from dualgap.estimators.foreign.parts import Part
+from dualgap.estimators.foreign.certify_fitted import in_units, prove_fitted
+from dualgap.estimators.foreign.fitted_problem import FittedProblem
 from dualgap.linalg import storage
 from dualgap.linalg.validate import number
 from dualgap.penalties.structure import check_penalty
@@ -47,7 +47,7 @@ def certify_named(
         coef = np.ravel(coef)
     values = 0.0 if intercept is None else intercept
     values = np.ravel(values) if np.ndim(values) else values
-    return in_units(proven_part(Part(problem, coef, values, 1.0), tol, max_epochs), 1.0)
+    return in_units(prove_fitted(FittedProblem(problem, coef, values, 1.0), tol, max_epochs), 1.0)
 
 
 def _intercept(intercept: Any, penalised: Any, scaling: Any) -> bool | str:
@@ -55,15 +55,15 @@ def _intercept(intercept: Any, penalised: Any, scaling: Any) -> bool | str:
         raise ValueError(f"intercept_penalised must be True or False, not {penalised!r}")
     if isinstance(intercept, (bool, np.bool_, str)):
         raise ValueError(
-            f"intercept must be the model's number, not {intercept!r}: leave it out where there is "
-            "none, and use intercept_penalised=True where the penalty counts it"
+            f"intercept must be the model's number, not {intercept!r}: leave it out if there is "
+            "none, and use intercept_penalised=True if it is penalised"
         )
     if intercept is None:
         if penalised:
             raise ValueError("intercept_penalised=True needs an intercept: give the model's number")
         return False
     if not penalised and scaling != 1.0:
-        raise ValueError("intercept_scaling has a meaning with intercept_penalised=True only")
+        raise ValueError("intercept_scaling is only used with intercept_penalised=True")
     return "penalised" if penalised else True
 
 

@@ -1,4 +1,4 @@
-"""A fitted model with the data of its fit, checked."""
+"""A fitted model of another library with its training data, checked, and shared refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dualgap.linalg.validate import Floats, finite_vector, real_array
 from dualgap.proof.predictions import coef_lines
 
 
-class Fitted(NamedTuple):
+class FittedModel(NamedTuple):
     """A model with a row of coefficients and an intercept for each of its decision values."""
 
     name: str
@@ -49,15 +49,17 @@ def checked_fit(
     coef: Any,
     intercept: Any,
     classes: Any = None,
-) -> Fitted:
-    """The model and its data, checked against each other. ``coef`` has a row for each decision
-    value; ``classes`` are those of a classifier."""
+) -> FittedModel:
+    """Check the model and its data against each other.
+
+    ``coef`` has a row for each decision value; ``classes`` are those of a classifier.
+    """
     if X is None or y is None:
         raise ValueError(f"certify needs the data that {name} was fitted on: certify(model, X, y)")
     X = storage.as_data(X)
     coef = coef_lines(coef)
     if coef.shape[1] != X.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features where {name} was fitted on {coef.shape[1]}")
+        raise ValueError(f"X has {X.shape[1]} features, but {name} was fitted on {coef.shape[1]}")
     n = X.shape[0]
     weights = np.ones(n) if sample_weight is None else _weights(sample_weight, n)
     intercept = np.broadcast_to(np.ravel(intercept), len(coef)).astype(np.float64)
@@ -67,8 +69,30 @@ def checked_fit(
     if classes is not None:
         y = _check_labels(y, classes, name)
     elif y.size != n * len(coef):
-        raise ValueError(f"y has shape {y.shape} where {name} was fitted on {len(coef)} targets")
-    return Fitted(name, model, X, y, weights, coef, intercept, classes)
+        raise ValueError(f"y has shape {y.shape}, but {name} was fitted on {len(coef)} targets")
+    return FittedModel(name, model, X, y, weights, coef, intercept, classes)
+
+
+def unweighted_fit(
+    library: str,
+    name: str,
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    coef: Any = None,
+    intercept: Any = None,
+) -> FittedModel:
+    """As ``checked_fit``, for libraries in the style of scikit-learn that know no sample weights.
+
+    ``coef`` and ``intercept`` are those of the model unless given in another shape.
+    """
+    require_fit(model, name)
+    refuse_weights(sample_weight, f"{library}'s {name}")
+    coef = model.coef_ if coef is None else coef
+    intercept = model.intercept_ if intercept is None else intercept
+    classes = getattr(model, "classes_", None)
+    return checked_fit(name, model, X, y, None, coef, intercept, classes)
 
 
 def require_fit(model: Any, name: str) -> None:
@@ -78,7 +102,7 @@ def require_fit(model: Any, name: str) -> None:
 
 def refuse_weights(sample_weight: Any, name: str) -> None:
     if sample_weight is not None:
-        raise ValueError(f"sample_weight: {name} is fitted without; leave it out")
+        raise ValueError(f"sample_weight: {name} is fitted without weights; leave it out")
 
 
 def unreadable(name: str, why: str) -> ValueError:
@@ -93,24 +117,24 @@ def unknown_class(name: str, library: str, known: Collection[str]) -> ValueError
     return unreadable(f"{library}'s {name}", f"of {library} it can read {', '.join(known)}")
 
 
-def signs_of_shares(found: Fitted, y: Floats) -> tuple[Fitted, Floats]:
-    """Targets ±1 for shares of successes y in [0, 1], of which 0 and 1 are the usual ones.
+def signs_of_shares(fitted: FittedModel, y: Floats) -> tuple[FittedModel, Floats]:
+    """Targets ±1 for shares of successes y in [0, 1], which are mostly 0 and 1.
 
-    A sample with a share in between is two of them: a success of weight s·y, and a failure of
-    weight s·(1 − y).
+    A sample with a share in between becomes two: a success of weight s·y, and a failure of weight
+    s·(1 − y).
     """
     if ((y < 0.0) | (y > 1.0)).any():
-        raise ValueError(f"y must lie between 0 and 1 for {found.name} with a binomial family")
+        raise ValueError(f"y must lie between 0 and 1 for {fitted.name} with a binomial family")
     if ((y == 0.0) | (y == 1.0)).all():
-        return found, 2.0 * y - 1.0
+        return fitted, 2.0 * y - 1.0
     X = (
-        sparse.vstack([found.X] * 2, "csr")
-        if storage.is_sparse(found.X)
-        else np.vstack([found.X] * 2)
+        sparse.vstack([fitted.X] * 2, "csr")
+        if storage.is_sparse(fitted.X)
+        else np.vstack([fitted.X] * 2)
     )
-    weights = np.concatenate([found.weights * y, found.weights * (1.0 - y)])
-    found = found._replace(X=storage.as_data(X), weights=weights)
-    return found, np.repeat([1.0, -1.0], len(y))
+    weights = np.concatenate([fitted.weights * y, fitted.weights * (1.0 - y)])
+    fitted = fitted._replace(X=storage.as_data(X), weights=weights)
+    return fitted, np.repeat([1.0, -1.0], len(y))
 
 
 def _weights(sample_weight: Any, n: int) -> Floats:
@@ -121,12 +145,14 @@ def _weights(sample_weight: Any, n: int) -> Floats:
 
 def _check_labels(y: Any, classes: Any, name: str) -> Any:
     if isinstance(classes, list) or y.size != len(y):
-        raise ValueError(f"y must hold one label for each sample; {name} with several is not read")
-    y = y.ravel()
-    found = np.unique(y)
-    if len(found) != len(classes) or (found != classes).any():
         raise ValueError(
-            f"y has the labels {found.tolist()} where {name} was fitted on {classes.tolist()}: "
-            "give certify the data of the fit"
+            f"y must hold one label for each sample; certify cannot read {name} with several"
+        )
+    y = y.ravel()
+    labels = np.unique(y)
+    if len(labels) != len(classes) or (labels != classes).any():
+        raise ValueError(
+            f"y has the labels {labels.tolist()}, but {name} was fitted on {classes.tolist()}: "
+            "give certify the training data"
         )
     return y
