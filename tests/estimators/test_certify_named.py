@@ -96,7 +96,7 @@ W = np.zeros(D)
         (lambda: dg.certify(X, TWO, W, True, **NAMED), "intercept must be the model's number"),
         (
             lambda: dg.certify(X, TWO, W, "penalised", **NAMED),
-            "use intercept_penalised=True where the penalty counts it",
+            "use intercept_penalised=True if it is penalised",
         ),
         (
             lambda: dg.certify(X, TWO, W, intercept_penalised=True, **NAMED),

@@ -695,7 +695,7 @@ def refused_by_others():
     yield stats_constrained, f"after fit_constrained: .*{NAMED}"
     yield stats_gamma, f"GLM.Gamma, link Log.*{NAMED}"
     yield machine("-s 4"), f"-s 4: .*Crammer and Singer.*{NAMED}"
-    yield machine("-s 0 -w1 2"), f"with -wi: the weights are gone.*{NAMED}"
+    yield machine("-s 0 -w1 2"), f"with -wi: liblinear frees the weights.*{NAMED}"
     yield boosted(), f"trees are not a linear model.*{NAMED}"
     yield boosted("XGBRFRegressor"), f"xgboost's XGBRFRegressor: .*{NAMED}"
     yield boosted(booster="gblinear", objective="reg:absoluteerror"), f"absoluteerror.*{NAMED}"
