@@ -1,7 +1,7 @@
 """Rounds, bytes and seconds of distributed fits, as tables in Markdown: ``make bench-cluster``.
 
-Rounds depend on the partitions only, not on who works, and are counted with threads of one process.
-Seconds are those of two processes on this machine, which share its memory and loopback.
+Rounds depend only on the partitions, not on the engine; threads of one process count them. Seconds
+are those of two processes on this machine, which share its memory and its loopback device.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dualgap.samplings import theory
 TOL = 1e-3
 QUARTZ = ((1, 128), (2, 64), (4, 32), (8, 16), (8, 128), (8, 1000))
 EPOCHS = (1, 2, 4, 8, 16)
-PARTS = (1, 2, 4, 8, 16, 32, 64)
-TIMED = 30  # rounds
-LONGEST = 100_000  # epochs, more than any fit here takes
+PARTITIONS = (1, 2, 4, 8, 16, 32, 64)
+TIMED_ROUNDS = 30
+MAX_EPOCHS = 100_000  # more than any fit here takes
 
 
 def table(names: list[str], lines: list[list[Any]]) -> None:
@@ -42,7 +42,7 @@ def table(names: list[str], lines: list[list[Any]]) -> None:
 def counted(one: Problem, scheme: str, c: int, work: int) -> Any:
     """The history of a fit to the gap."""
     solution = distributed_solve(
-        one, None, scheme, partitions=c, work=work, tol=TOL, max_epochs=LONGEST
+        one, None, scheme, partitions=c, work=work, tol=TOL, max_epochs=MAX_EPOCHS
     )
     if not solution.converged:
         raise RuntimeError(str(solution))
@@ -50,10 +50,10 @@ def counted(one: Problem, scheme: str, c: int, work: int) -> Any:
 
 
 def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[float, float]:
-    """The median seconds of a round, and of its busiest process; without the first rounds."""
-    epochs = work / (one.n / c) if scheme != "cocoa+" else 1.0  # of a round, as limits count them
+    """The median seconds of a round, and of its busiest process, without the first rounds."""
+    epochs = work / (one.n / c) if scheme != "cocoa+" else 1.0  # of a round, for max_epochs
     history = distributed_solve(
-        one, client, scheme, partitions=c, work=work, tol=0.0, max_epochs=TIMED * epochs
+        one, client, scheme, partitions=c, work=work, tol=0.0, max_epochs=TIMED_ROUNDS * epochs
     ).history
     late = slice(4, None)
     return float(np.median(history.round_seconds[late])), float(
@@ -62,7 +62,7 @@ def timed(one: Problem, client: Any, scheme: str, c: int, work: int) -> tuple[fl
 
 
 def quartz(client: Any, *, even: bool) -> None:
-    """Rounds of (c,τ) against theory."""
+    """Rounds of (c,τ)-Quartz against theory."""
     one = problem(even=even)
     alone = solve(one, "quartz-u", tol=TOL, max_epochs=2000)
     print(f"T(1,1), measured: {alone.history.iterations[-1]:.0f} iterations\n")
@@ -84,7 +84,7 @@ def quartz(client: Any, *, even: bool) -> None:
 
 
 def cocoa(client: Any) -> None:
-    """Rounds against local epochs."""
+    """Rounds of CoCoA+ for numbers of local epochs."""
     one = problem(even=False)
     lines = []
     for epochs in EPOCHS:
@@ -102,27 +102,27 @@ def cocoa(client: Any) -> None:
 
 
 def lasso() -> None:
-    """Epochs to 1e-4 under L1, without an intercept and with one that has no penalty."""
+    """Epochs to 1e-4·P(0) under L1, without an intercept and with an unpenalised one."""
     lines = []
     for even in (True, False):
         X, y = numbers(even=even)
         largest = np.abs(X.T @ y).max() / len(y)
-        for part in (0.3, 0.03):
-            line = ["rare" if even else "some common", f"{part:g}"]
+        for ratio in (0.3, 0.03):
+            line = ["rare" if even else "some common", f"{ratio:g}"]
             for shift in (0.0, 3.0):
                 cuts = np.linspace(0, len(y), 9).astype(int)
-                parts = [(X[a:b], y[a:b] + shift) for a, b in pairwise(cuts)]
-                one = Partitioned(parts, "squared", "l1", part * largest, intercept=shift > 0.0)
-                solution = distributed_solve(one, work=2, tol=1e-4, max_epochs=LONGEST)
+                cut = [(X[a:b], y[a:b] + shift) for a, b in pairwise(cuts)]
+                one = Partitioned(cut, "squared", "l1", ratio * largest, intercept=shift > 0.0)
+                solution = distributed_solve(one, work=2, tol=1e-4, max_epochs=MAX_EPOCHS)
                 line.append(f"{solution.n_iter:.0f} ({np.count_nonzero(solution.coef)})")
             lines.append(line)
     table(["features", "λ/λ_max", "epochs (coefficients)", "with an intercept"], lines)
 
 
 def partitions() -> dict[int, float]:
-    """Rounds against the number of partitions; those of rare features, for a simulation."""
+    """Rounds for numbers of partitions; returns those of rare features, for the simulation."""
     found, lines = {}, []
-    for c in PARTS:
+    for c in PARTITIONS:
         counts = []
         for even in (False, True):
             one = problem(even=even)
@@ -134,7 +134,7 @@ def partitions() -> dict[int, float]:
 
 
 def weak_scaling() -> float:
-    """As many samples for each worker; returns the entries that one reads in a second."""
+    """A fixed number of samples per worker; returns the entries that one reads in a second."""
     lines = []
     speed = 0.0
     for workers in (1, 2):
@@ -144,7 +144,7 @@ def weak_scaling() -> float:
         with start(workers) as client:
             seconds, local = timed(one, client, "cocoa+", workers, 4)
         lines.append([str(workers), f"{n}", 1e3 * seconds, 1e3 * local])
-        # Each epoch visits all rows, and a look reads them once more.
+        # Each epoch visits all rows, and the gap check reads them once more.
         speed = speed or 5.0 * n * entries / local
     table(["workers", "samples", "ms a round", "local ms"], lines)
     return speed
@@ -152,7 +152,7 @@ def weak_scaling() -> float:
 
 @contextmanager
 def start(workers: int) -> Iterator[Any]:
-    """A cluster of so many processes."""
+    """A client of a local cluster with so many processes."""
     how = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(n_workers=workers, **how) as cluster, Client(cluster) as client:
         yield client
@@ -168,7 +168,7 @@ def main() -> None:
     lasso()
     rounds = partitions()
     speed = weak_scaling()
-    print(f"entries in a second, one worker: {speed:.3g}\n")
+    print(f"entries per second, one worker: {speed:.3g}\n")
     table(*simulate.scaled(rounds, speed))
     print(f"took {time.perf_counter() - began:.0f} s", file=sys.stderr)
 

@@ -1,5 +1,5 @@
-"""The problems that measurements share: sparse rows of norm 1, with features that are all rare, or
-of which some are far more common than others."""
+"""The problems of the measurements: sparse rows of norm 1, whose features are either all rare, or
+some of them far more common than others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dualgap import Problem
 
 
 def rows(n: int, d: int, entries: int, *, even: bool) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Features of a row are drawn with equal probabilities, or with those ∝ 1/(j + 10)."""
+    """Rows whose features have equal probabilities, or probabilities ∝ 1/(j + 10)."""
     rng = np.random.default_rng(0)
     p = np.ones(d) if even else 1.0 / (np.arange(d) + 10.0)
     indices = rng.choice(d, (n, entries), p=p / p.sum()).astype(np.int32)
@@ -35,7 +35,7 @@ def problem(n: int = 8000, d: int = 4000, entries: int = 20, *, even: bool) -> P
 
 
 def numbers(n: int = 8000, d: int = 4000, entries: int = 20, *, even: bool) -> tuple[Any, Any]:
-    """The same rows, with targets that 40 of the features explain, up to noise."""
+    """The same rows, with targets that 40 features explain, up to noise."""
     X, _ = rows(n, d, entries, even=even)
     rng = np.random.default_rng(1)
     w = np.zeros(d)

@@ -1,4 +1,4 @@
-"""Seconds of the same rounds in an MPI job: ``mpiexec -n 2 python -m benchmarks.cluster.mpi``."""
+"""Seconds of such rounds in an MPI job: ``mpiexec -n 2 python -m benchmarks.cluster.mpi``."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""How long a fit would take on machines that are not here: arithmetic, with its assumptions.
+"""How long a fit would take on a larger cluster: arithmetic, with these assumptions.
 
-- A node has ``CORES`` cores, each of which reads as many entries in a second as one was measured to
-  read here, and holds a partition for each core.
-- Rounds to a gap depend on the partitions in the way that was measured with up to 64 of them, at
-  λ = 1/n: as if the number of samples made no difference. Beyond 64 partitions they are taken to
-  grow with the number of partitions, which is the worst that theory allows.
+- A node has ``CORES`` cores. Each core reads as many entries per second as one was measured to read
+  here, and holds one partition.
+- Rounds to a gap depend on the number of partitions as measured with up to 64 of them at λ = 1/n,
+  as if the number of samples made no difference. Beyond 64 partitions they grow with the number of
+  partitions, which is the worst that theory allows.
 - The driver sends u to each node and gets as much back, one node after the other, at ``BANDWIDTH``;
   each exchange takes ``LATENCY`` besides. (A tree would take log₂ of the nodes instead.)
-- Nobody fails, and no node is slower than others.
+- No node fails, and none is slower than the others.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from __future__ import annotations
 SAMPLES, ENTRIES, FEATURES = 1e9, 50, 1e6
 CORES = 1
 LATENCY = 0.03  # seconds: a round of Dask futures, as measured for short vectors
-BANDWIDTH = 1.25e9  # bytes in a second: 10 Gbit
+BANDWIDTH = 1.25e9  # bytes per second: 10 Gbit/s
 NODES = (1, 2, 4, 8, 16, 32, 64)
 EPOCHS = 4
 
 
 def scaled(rounds: dict[int, float], speed: float) -> tuple[list[str], list[list[object]]]:
-    """Names and lines of a table: nodes, rounds, seconds of a round and of a fit, memory."""
+    """Header and rows of a table: nodes, rounds, seconds of a round and of a fit, memory."""
     lines: list[list[object]] = []
     alone = 0.0
     for nodes in NODES:
-        parts = nodes * CORES
-        needed = rounds.get(parts) or rounds[max(rounds)] * parts / max(rounds)
-        local = (EPOCHS + 1) * SAMPLES * ENTRIES / parts / speed
+        partitions = nodes * CORES
+        needed = rounds.get(partitions) or rounds[max(rounds)] * partitions / max(rounds)
+        local = (EPOCHS + 1) * SAMPLES * ENTRIES / partitions / speed
         exchange = LATENCY + 2.0 * nodes * 8.0 * FEATURES / BANDWIDTH
         hours = needed * (local + exchange) / 3600.0
         alone = alone or hours

@@ -1,4 +1,4 @@
-"""Fits on a Dask cluster of real processes, which are killed."""
+"""Fits on a Dask cluster of real processes, some of which are killed."""
 
 import os
 import random
@@ -34,7 +34,7 @@ Futures = pytest.importorskip("dualgap.distributed.engines.dask_futures").Future
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
-# A local cluster gives up a worker that takes 15 s to come back, which a busy machine may need.
+# By default a local cluster gives up on a worker after 15 s, which a busy machine may need.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 
@@ -51,8 +51,10 @@ def client():
 
 
 def present(client, workers):
-    """Wait for them; by asking the scheduler, as what a cluster knows of a new worker may be that
-    it has not begun yet, for ever."""
+    """Wait until the scheduler has so many workers.
+
+    The cluster object may wait for ever for a new worker that has started already.
+    """
     for _ in range(1200):
         if len(client.nthreads()) >= workers:
             return
@@ -64,25 +66,25 @@ def pids(client):
     return list(client.run(os.getpid).values())
 
 
-def at(look, action):
-    """A callback that acts at a certain look."""
+def at(check, action):
+    """A callback that acts at a certain gap check."""
     calls = []
 
     def act(snapshot):
         calls.append(snapshot)
-        if len(calls) == look:
+        if len(calls) == check:
             action()
 
     return act
 
 
 class Killer:
-    """A callback that has some processes killed shortly after a certain look: in the round that
-    follows, as rounds go on meanwhile."""
+    """A callback that kills some processes shortly after a certain gap check, in the middle of a
+    round, since rounds continue meanwhile."""
 
-    def __init__(self, victims, look, delay):
-        self.victims, self.look, self.delay = victims, look, delay
-        self.looks = self.later = 0  # in all, and once they were killed
+    def __init__(self, victims, check, delay):
+        self.victims, self.check, self.delay = victims, check, delay
+        self.checks = self.later = 0  # in all, and after the kill
         self.killed = threading.Event()
         self.thread = threading.Thread(target=self._kill)
 
@@ -93,44 +95,44 @@ class Killer:
         self.killed.set()
 
     def __call__(self, snapshot):
-        self.looks += 1
+        self.checks += 1
         self.later += self.killed.is_set()
-        if self.looks == self.look:
+        if self.checks == self.check:
             self.thread.start()
 
 
-def survives(client, victims, scheme, look, delay):
-    """A fit goes on to its optimum when some workers are killed in the middle of it."""
+def survives(client, victims, scheme, check, delay):
+    """A fit reaches its optimum although some workers are killed in the middle of it."""
     one = problem()
-    killer = Killer(victims, look, delay)
+    killer = Killer(victims, check, delay)
     how = {"partitions": 8, "work": WORK[scheme], "tol": 1e-3}
     solution = solve(
         one, client, scheme, checkpoint_every=5, round_seconds=120, callback=killer, **how
     )
     killer.thread.join()
-    assert killer.later >= 1, "the fit had ended before anybody was killed"
+    assert killer.later >= 1, "the fit had ended before the kill"
     reaches(one, solution, 1e-3)
 
 
 @cache
-def usual_looks(scheme):
-    """How many looks the same fit has if nobody is killed."""
-    looks = []
+def usual_checks(scheme):
+    """The gap checks of the same fit without a kill."""
+    checks = []
     how = {"partitions": 8, "work": WORK[scheme], "tol": 1e-3}
-    solve(problem(), 1, scheme, callback=looks.append, **how)
-    return len(looks)
+    solve(problem(), 1, scheme, callback=checks.append, **how)
+    return len(checks)
 
 
 # --- data -----------------------------------------------------------------------------------------
 
 
 def same_as_in_memory(parts, X, y, client):
-    """Partitions that workers read give the same bits as the same ones in memory."""
+    """Partitions that workers read give the same bits as the same partitions in memory."""
     sizes = [len(part) for part in np.array_split(np.arange(len(y)), len(parts))]
     cuts = np.cumsum([0, *sizes])
-    held = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    in_memory = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
     few = {"work": 1, "max_epochs": 3, "tol": 1e-9}
-    here = solve(Partitioned(held, lam=0.05), **few)  # first: workers find its kernels
+    here = solve(Partitioned(in_memory, lam=0.05), **few)  # first: it compiles for the workers
     read = solve(Partitioned(parts, lam=0.05), client, **few)
     np.testing.assert_array_equal(read.coef, here.coef)
 
@@ -145,7 +147,7 @@ def test_dask_arrays(client):
     same_as_in_memory(from_dask(rows, y), X, y, client)
     with pytest.raises(ValueError, match=r"y has shape \(3,\) where X has 240 samples"):
         from_dask(lazy, y[:3])
-    with pytest.raises(ValueError, match="must be a Dask array"):
+    with pytest.raises(ValueError, match="must be a two-dimensional Dask array"):
         from_dask(dense, y)
     with pytest.raises(ValueError, match="y is missing"):
         from_dask(lazy, None)
@@ -271,7 +273,7 @@ def test_the_same_bits_as_threads(client, scheme):
 
 
 def test_a_killed_worker_costs_little(client):
-    survives(client, pids(client)[:1], "cocoa+", look=4, delay=0.01)
+    survives(client, pids(client)[:1], "cocoa+", check=4, delay=0.01)
     present(client, 2)
 
 
@@ -284,12 +286,12 @@ def test_homes_are_even_and_stay():
     assert sum(joined[k] != left[k] and joined[k] != "a" for k in range(8)) == 0
 
 
-def counted(block, a, k, told):
-    """A task that anybody can check."""
-    return k, (0 if a is None else a) + told
+def counted(block, a, k, message):
+    """A task whose result is easy to check."""
+    return k, (0 if a is None else a) + message
 
 
-def test_what_is_lost_comes_back_as_it_was_copied(client):
+def test_lost_dual_variables_are_restored_from_the_copy(client):
     present(client, 2)
     X, y = sparse_data()
     engine = DaskEngine(client, listed(blocks(X, y, 6)), 60.0)
@@ -302,19 +304,19 @@ def test_what_is_lost_comes_back_as_it_was_copied(client):
     while found is None:
         try:
             found = engine.copy()
-        except PartitionsLostError as error:  # more than once, if the scheduler does not know yet
+        except PartitionsLostError as error:  # more than once, until the scheduler knows
             lost.update(error.partitions)
-    # Where Dask still had what a task was given, it may also have repeated it.
+    # Where Dask still had the arguments of a task, it may also have repeated it.
     assert found == [3 if k in lost else 13 for k in range(6)]
     engine.close()
 
 
 @pytest.mark.parametrize("scheme", ["cocoa+", "disdca"])
 def test_work_hides_the_exchange(client, scheme):
-    """The history tells of each round what the next one has learnt from it."""
+    """Each decision of "auto" follows from the row of the round before."""
     rows = solve(problem(), client, scheme, partitions=4, tol=1e-9, max_epochs=60).history
     most, factor = {"cocoa+": (32, 1.0), "disdca": (60, 5.0)}[scheme]
-    for k in range(2, len(rows) - 1):  # the first round loads kernels, and teaches nothing
+    for k in range(2, len(rows) - 1):  # the first round loads kernels and does not count
         hidden = factor * (rows.round_seconds[k] - rows.local_seconds[k])
         if rows.local_seconds[k] < hidden:
             expected = min(2 * rows.work[k], most)
@@ -323,40 +325,40 @@ def test_work_hides_the_exchange(client, scheme):
         else:
             expected = rows.work[k]
         assert rows.work[k + 1] == expected
-    assert rows.work.max() > rows.work[1]  # so little data is done long before it has travelled
+    assert rows.work.max() > rows.work[1]  # so little data is processed faster than it travels
 
 
-def dawdled(block, a, k, told):
-    """A task for which one partition takes long."""
-    time.sleep(told if k == 2 else 0.0)
+def slow_task(block, a, k, message):
+    """A task that takes long on one partition."""
+    time.sleep(message if k == 2 else 0.0)
     return k, a
 
 
-def test_who_is_late_is_named(client):
+def test_late_partitions_are_named(client):
     X, y = sparse_data()
     parts = listed(blocks(X, y, 4))
-    assert DaskEngine(client, parts, 60.0).ask(dawdled, 0.0) == [
+    assert DaskEngine(client, parts, 60.0).ask(slow_task, 0.0) == [
         0,
         1,
         2,
         3,
-    ]  # nobody is
+    ]  # none is late
     engine = DaskEngine(client, parts, 2.0)
     with pytest.raises(RuntimeError, match="partitions 2 did not answer within round_seconds=2"):
-        engine.ask(dawdled, 6.0)
+        engine.ask(slow_task, 6.0)
     engine.close()
 
 
 def stopped(client, future):
-    """The process that holds a future, which does nothing from now on."""
+    """Stop the process that holds a future; returns its id."""
     [worker] = client.who_has([future])[future.key]
     pid = client.run(os.getpid, workers=[worker])[worker]
     os.kill(pid, signal.SIGSTOP)
     return pid
 
 
-def test_nobody_waits_for_ever_for_a_worker_that_hangs(client):
-    """With a result that is there, and cannot be fetched."""
+def test_a_hanging_worker_does_not_hang_the_driver(client):
+    """Its result is finished, but cannot be fetched."""
     present(client, 2)
     futures = Futures(client, 1.0)
     result = futures.one(int, 0, sorted(client.nthreads())[0], "7")
@@ -369,13 +371,13 @@ def test_nobody_waits_for_ever_for_a_worker_that_hangs(client):
     assert futures.gather([result]) == [7]
 
 
-def test_the_client_that_is_given_counts(client, monkeypatch):
-    """Dask's default may be another one, with an event loop of its own, or none."""
-    monkeypatch.setattr(distributed.client, "default_client", None)  # nobody may ask for it
+def test_only_the_given_client_is_used(client, monkeypatch):
+    """Dask's default client may be another one, with its own event loop, or missing."""
+    monkeypatch.setattr(distributed.client, "default_client", None)  # a call fails
     assert solve(problem(), client, work=2, tol=0.1).converged
 
 
-def test_a_client_that_is_closed(client):
+def test_a_closed_client(client):
     other = distributed.Client(client.scheduler.address, set_as_default=False)
     other.close()
     with pytest.raises(ValueError, match="client is closed"):
@@ -384,14 +386,14 @@ def test_a_client_that_is_closed(client):
         solve(problem(), client.cluster)
 
 
-def test_nobody_is_left():
+def test_no_worker_is_left():
     with started(1, processes=False) as cluster, distributed.Client(cluster) as client:
         leave = at(2, lambda: cluster.scale(0))
         with pytest.raises(RuntimeError, match="no worker is left"):
             solve(problem(), client, work=1, tol=1e-9, callback=leave, round_seconds=2)
 
 
-# --- all of it ------------------------------------------------------------------------------------
+# --- failures ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -437,14 +439,14 @@ def test_chaos(four, seed):
     """A random worker dies in a random round, at a random moment; in the last run all but one."""
     rng = random.Random(seed)
     scheme = rng.choice(sorted(WORK))
-    look = rng.randint(1, usual_looks(scheme) // 2)
+    check = rng.randint(1, usual_checks(scheme) // 2)
     present(four, 4)
     victims = rng.sample(pids(four), 3 if seed == 19 else 1)
-    survives(four, victims, scheme, look, delay=rng.uniform(0.0, 0.1))
+    survives(four, victims, scheme, check, delay=rng.uniform(0.0, 0.1))
 
 
 def executed(dask_worker):
-    """How many tasks a worker has done."""
+    """The number of tasks that a worker has done."""
     return dask_worker.state.executed_count
 
 
@@ -470,9 +472,9 @@ def test_a_worker_that_joins_is_used():
 
 
 @pytest.mark.cluster
-def test_a_client_that_is_killed_can_be_replaced(tmp_path):
+def test_a_killed_client_can_be_replaced(tmp_path):
     """By another process: this one."""
-    script, looks = Path(__file__).parents[1] / "shared" / "killed_driver.py", []
+    script, checks = Path(__file__).parents[1] / "shared" / "killed_driver.py", []
     environment = {**os.environ, "PYTHONPATH": str(Path(dg.__file__).parents[1])}
     with started(2) as cluster, distributed.Client(cluster) as client:
         command = [sys.executable, script, tmp_path, client.scheduler.address]
@@ -480,13 +482,13 @@ def test_a_client_that_is_killed_can_be_replaced(tmp_path):
             command, stdout=subprocess.PIPE, text=True, env=environment
         ) as process:
             for _ in range(8):
-                told = process.stdout.readline()
+                printed = process.stdout.readline()
             process.kill()
             process.stdout.read()
             assert process.wait() == -signal.SIGKILL
         how = killed_driver.HOW
-        again = solve(problem(), client, checkpoint=tmp_path, callback=looks.append, **how)
-    assert looks[0].epoch >= int(told) - killed_driver.EVERY
+        again = solve(problem(), client, checkpoint=tmp_path, callback=checks.append, **how)
+    assert checks[0].epoch >= int(printed) - killed_driver.EVERY
     np.testing.assert_array_equal(again.dual, solve(problem(), **how).dual)
 
 
@@ -497,10 +499,10 @@ def test_a_lost_client_can_be_replaced(tmp_path):
     with started(2) as cluster, distributed.Client(cluster) as client:
         with pytest.raises(RuntimeError, match="client is closed, or its scheduler is gone"):
             solve(one, client, tol=1e-9, callback=at(8, client.close), **how)
-        looks = []
+        checks = []
         with distributed.Client(cluster) as new:
-            solution = solve(one, new, tol=1e-4, callback=looks.append, **how)
+            solution = solve(one, new, tol=1e-4, callback=checks.append, **how)
     reaches(one, solution, 1e-4)
-    assert looks[0].epoch >= 6
-    whole = solve(one, 1, partitions=4, work=1, tol=1e-4)
-    np.testing.assert_array_equal(solution.dual, whole.dual)
+    assert checks[0].epoch >= 6
+    uninterrupted = solve(one, 1, partitions=4, work=1, tol=1e-4)
+    np.testing.assert_array_equal(solution.dual, uninterrupted.dual)

@@ -1,4 +1,4 @@
-"""Partitions, schemes and their certificate, by threads of one process."""
+"""Distributed fits by threads of one process: partitions, schemes and their certificates."""
 
 import os
 import random
@@ -28,7 +28,7 @@ WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
 
 
 def agrees(one, solution, tol):
-    """The result is the optimum of one machine, and says how far it is at most."""
+    """The same, and one machine certifies the result alike."""
     reaches(one, solution, tol)
     own = solution.certificate
     again = dg.certify(one, solution.coef, solution.dual)
@@ -56,7 +56,7 @@ def test_the_optimum_of_one_machine(scheme, loss, penalty):
 
 @pytest.mark.parametrize("scheme", ["cocoa+", "disdca"])
 def test_rare_features_move_further(scheme):
-    """Each partition has features of its own: there is little to share, and few rounds do."""
+    """Each partition has features of its own: there is little to agree on, and few rounds do."""
     rng = np.random.default_rng(0)
     own = [sp.random(40, 20, 0.3, format="csr", random_state=rng) for _ in range(4)]
     common = sp.csr_matrix(0.1 * rng.standard_normal((160, 2)))
@@ -68,7 +68,7 @@ def test_rare_features_move_further(scheme):
     agrees(one, solution, 1e-5)
     assert len(solution.history) < 60
     assert (np.diff(solution.history.dual[2:]) >= 0.0).all()
-    # Only what a partition has travels: a value and a place for each of 22 features, not 82 values.
+    # Only nonzeros travel: a value and a place for each of 22 features, not 82 values.
     assert (solution.history.received[1:] <= 4 * 22 * 12).all()
     assert solution.history.received[1] > 0
 
@@ -90,7 +90,7 @@ def test_many_classes():
     ("loss", "intercept", "cuts"), [("softmax", True, [-0.3, 0.3]), ("squared", "penalised", None)]
 )
 def test_problems_in_memory_are_cut(loss, intercept, cuts):
-    """With what they say of an intercept, of weights and of classes."""
+    """With their intercept, weights and classes."""
     X, y = sparse_data()
     labels = y if cuts is None else np.array(["a", "b", "c"])[np.digitize(y, cuts)]
     weights = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
@@ -135,7 +135,7 @@ def test_weights_equal_repetition():
         ),
     ],
 )
-def test_an_intercept_without_a_penalty(scheme, loss):
+def test_an_unpenalised_intercept(scheme, loss):
     X, y = sparse_data()
     labels = loss in ("hinge", "smoothed-hinge", "logistic")
     y = np.where(y > -0.3, 1.0, -1.0) if labels else y + 5.0
@@ -157,7 +157,7 @@ def test_an_intercept_without_a_penalty(scheme, loss):
 
 
 def proves(one, solution, tol):
-    """The same for a problem that only Newton steps or working sets solve on one machine."""
+    """``agrees`` for a problem that only Newton steps or working sets solve on one machine."""
     best, own = dg.solve(one, tol=1e-8).certificate, solution.certificate
     assert solution.converged, str(solution)
     assert own.gap <= tol * own.scale
@@ -215,7 +215,7 @@ def test_intercepts_of_many_classes(loss, penalty):
 
 
 def test_dual_points_are_made_short_enough():
-    """Up to the errors of u, and no shorter than that needs."""
+    """Short enough for |u| ≤ 1 with the errors of u, and no shorter."""
     skeleton = without_samples(check_spec(ModelSpec("squared", "l1", 0.1)), Totals(3, 4, 4.0, 1, 4))
     for u, error, factor in (
         ([0.5, -1.0, 0.0], 0.0, 1.0),
@@ -238,7 +238,7 @@ def test_a_root_of_a_falling_function():
         (lambda t: 2.0 - t, 2.0),
         (lambda t: -1e-9 - 5.0 * t, -2e-10),
         (lambda t: np.clip(0.5 - t, -0.1, 0.2), 0.5),
-        (lambda t: 0.5 - (t[:, None] > steps).sum(axis=1), -3.0),  # it jumps over 0
+        (lambda t: 0.5 - (t[:, None] > steps).sum(axis=1), -3.0),  # jumps over 0
     ):
         assert falling_root(f, 1e-3, 1e-15) == pytest.approx(root, rel=1e-9, abs=1e-12)
 
@@ -254,7 +254,7 @@ def test_the_number_of_workers_changes_nothing(scheme):
     assert first.certificate.gap == second.certificate.gap
 
 
-def test_what_auto_has_decided_can_be_repeated():
+def test_decisions_of_auto_can_be_repeated():
     one = problem()
     first = solve(one, 2, "disdca", partitions=3, tol=1e-3)
     second = solve(one, 1, "disdca", partitions=3, tol=1e-3, work=first.history.work[1:])
@@ -302,11 +302,11 @@ def test_errors_of_u_are_bounded():
     assert (point.error <= 1e-12 * (1.0 + np.abs(X).max() * 100.0)).all()
 
 
-# --- broken off -----------------------------------------------------------------------------------
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
 def stopping(after):
-    """A callback that stops at its so many'th call."""
+    """A callback that stops the run at a certain call."""
     calls = []
 
     def stop(snapshot):
@@ -320,19 +320,19 @@ def stopping(after):
     ("scheme", "loss"),
     [("cocoa+", "hinge"), ("disdca", "smoothed-hinge"), ("quartz", "smoothed-hinge")],
 )
-def test_a_run_that_was_broken_off_goes_on_bit_for_bit(scheme, loss, tmp_path):
+def test_an_interrupted_run_resumes_bit_for_bit(scheme, loss, tmp_path):
     one = problem(loss)
     how = {"scheme": scheme, "partitions": 4, "work": WORK[scheme], "tol": 1e-3}
-    whole = solve(one, **how)
+    uninterrupted = solve(one, **how)
     kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 5}
     broken = solve(one, callback=stopping(8), **kept)
     resumed = solve(one, **kept)
     assert not broken.converged
-    same_run(resumed, whole)
-    looks = []
-    again = solve(one, callback=looks.append, **kept)  # it is finished
-    same_run(again, whole)
-    assert looks == []
+    same_run(resumed, uninterrupted)
+    checks = []
+    again = solve(one, callback=checks.append, **kept)  # the run has ended
+    same_run(again, uninterrupted)
+    assert checks == []
     assert sorted(os.listdir(tmp_path)) == ["run.checkpoint", "run.checkpoint.previous"]
 
 
@@ -346,7 +346,7 @@ def same_run(one, other):
 
 
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
-def test_outer_steps_go_on_bit_for_bit(penalty, tmp_path):
+def test_outer_steps_resume_bit_for_bit(penalty, tmp_path):
     X, y = sparse_data()
     parts = Partitioned(blocks(X, y + 5.0, 3), "squared", penalty, 0.05, intercept=True)
     how = {"work": 2, "tol": 1e-4}
@@ -384,8 +384,8 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
-    whole = solve(problem(), **killed_driver.HOW)
+def test_a_killed_driver_resumes_bit_for_bit(tmp_path):
+    uninterrupted = solve(problem(), **killed_driver.HOW)
     rng = random.Random(0)
     script = Path(__file__).parents[1] / "shared" / "killed_driver.py"
     source = Path(dg.__file__).parents[1]
@@ -397,19 +397,19 @@ def test_a_driver_that_is_killed_goes_on_bit_for_bit(tmp_path):
             text=True,
             env={**os.environ, "PYTHONPATH": str(source)},
         ) as process:
-            for _ in range(rng.randint(1, len(whole.history) // 2)):
-                told = process.stdout.readline()
+            for _ in range(rng.randint(1, len(uninterrupted.history) // 2)):
+                printed = process.stdout.readline()
             process.kill()
             process.stdout.read()
             assert process.wait() < 0
-        looks = []
-        again = solve(problem(), checkpoint=folder, callback=looks.append, **killed_driver.HOW)
-        same_run(again, whole)
-        assert looks[0].epoch >= int(told) - killed_driver.EVERY
+        checks = []
+        again = solve(problem(), checkpoint=folder, callback=checks.append, **killed_driver.HOW)
+        same_run(again, uninterrupted)
+        assert checks[0].epoch >= int(printed) - killed_driver.EVERY
 
 
 def test_local_epochs_of_a_round_count_once():
-    """Whoever lets rounds have more work, so that it hides the exchange, has as many rounds."""
+    """``max_epochs`` allows the same number of rounds, however much work each has."""
     for work in (1, 8):
         few = solve(problem(), partitions=4, work=work, tol=1e-9, max_epochs=3)
         assert few.history.iterations[-1] == 3
@@ -470,7 +470,7 @@ def test_a_bad_partition_is_named(change, words):
     ],
 )
 def test_labels_of_another_kind_are_refused(change, words):
-    """Beside text, numbers would become text, and their samples be of no class."""
+    """NumPy would turn numbers beside text into text, and their samples would have no class."""
     X, y = sparse_data()
     parts = blocks(X, np.where(y > 0.0, "a", "b").astype(object), 4)
     parts[2] = (parts[2][0], change(parts[2][1]))
@@ -523,7 +523,7 @@ def test_what_a_scheme_cannot_do():
         Partitioned("file")
 
 
-# --- parts ----------------------------------------------------------------------------------------
+# --- messages and engines -------------------------------------------------------------------------
 
 
 def test_compact_vectors():
@@ -546,7 +546,7 @@ def test_engines_are_imported_when_they_are_used():
 # --- estimators -----------------------------------------------------------------------------------
 
 
-def test_an_estimator_of_two_classes():
+def test_a_classifier_of_two_classes():
     X, y = sparse_data()
     labels = np.where(y > 0.0, "yes", "no")
     model = dg.CertifiedClassifier("smoothed-hinge", C=0.1, fit_intercept=False, tol=1e-5)
@@ -564,7 +564,7 @@ def test_an_estimator_of_two_classes():
     assert model.n_features_in_ == X.shape[1]
 
 
-def test_an_estimator_of_numbers():
+def test_a_regressor():
     X, y = sparse_data()
     model = fit(dg.Ridge(alpha=20.0), blocks(X, y + 5.0, 4), work=2)
     exact = dg.Ridge(alpha=20.0).fit(X, y + 5.0)
@@ -587,12 +587,12 @@ def test_lasso_and_many_classes():
     here.fit(X, labels)
     np.testing.assert_allclose(there.intercept_, here.intercept_, atol=0.05)
     assert abs(there.intercept_.sum()) < 1e-12  # only differences matter
-    assert not there.predict_certified(X).any()  # nothing is said of intercepts
+    assert not there.predict_certified(X).any()  # intercepts have no certified radius
     assert (there.predict(X) == here.predict(X)).all()
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {"no": 3.0}])
-def test_weights_of_classes(class_weight):
+def test_class_weights(class_weight):
     X, y = sparse_data()
     labels = np.where(y > 0.5, "yes", "no")
     weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
@@ -623,7 +623,7 @@ def test_each_class_against_the_rest(tmp_path):
     assert set(model.predict(X)) <= {0, 1, 2}
 
 
-def test_what_estimators_cannot_do_in_parts():
+def test_what_estimators_cannot_do_on_partitions():
     X, y = sparse_data()
     parts = blocks(X, y > 0.0, 2)
     with pytest.raises(ValueError, match="partitions contain their y"):

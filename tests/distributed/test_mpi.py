@@ -21,7 +21,7 @@ if not MPIEXEC.exists():
 
 
 def started(processes, *args):
-    """Run the fit in so many processes, until the job ends."""
+    """Run the fit in an MPI job of so many processes, until it ends."""
     script = Path(__file__).parents[1] / "shared" / "mpi_fit.py"
     return subprocess.run(
         [MPIEXEC, "-n", str(processes), sys.executable, script, *map(str, args)],
@@ -33,7 +33,7 @@ def started(processes, *args):
 
 
 def job(processes, *args):
-    """The same, which must go well."""
+    """The same for a job that must succeed."""
     done = started(processes, *args)
     assert done.returncode == 0, done.stderr
 
@@ -69,14 +69,14 @@ def test_a_job_of_one_process():
     assert MpiEngine(mpi.COMM_SELF, split(data.X, data.y, None, 3), 60.0).drive(use) == 1
 
 
-def test_every_process_learns_of_an_error(tmp_path):
+def test_every_process_raises_the_error(tmp_path):
     job(2, tmp_path, "bad", 1)
     assert (tmp_path / "0.txt").read_text().startswith("ValueError: partition 1: X has NaN")
     assert "partition 1: X has NaN" in (tmp_path / "1.txt").read_text()
 
 
-def test_who_is_late_is_named(tmp_path):
-    """By the first process; the others learn of it once they listen."""
+def test_late_processes_are_named(tmp_path):
+    """By rank 0; the other processes raise the error once they listen."""
     job(3, tmp_path, "late", 1)
     words = r"process 1 \(partitions 1\) did not answer within round_seconds=2"
     assert re.match(f"RuntimeError: {words}", (tmp_path / "0.txt").read_text())
@@ -85,8 +85,8 @@ def test_who_is_late_is_named(tmp_path):
 
 
 @pytest.mark.cluster
-def test_another_job_goes_on_where_one_has_lost_a_process(tmp_path):
-    """Whatever its size; the first one ends as soon as a process is killed."""
+def test_another_job_resumes_after_a_killed_process(tmp_path):
+    """A job of another size; the first one ends as soon as a process is killed."""
     here = solve(problem(), 1, partitions=5, work=1, tol=1e-3)
     rounds = int(here.history.iterations[-1])
     assert started(3, tmp_path, "cocoa+", 1, 3, rounds // 2).returncode != 0
@@ -94,4 +94,4 @@ def test_another_job_goes_on_where_one_has_lost_a_process(tmp_path):
     job(2, tmp_path, "cocoa+", 1, 3)
     found = np.load(tmp_path / "0.npz")
     assert np.array_equal(found["dual"], here.dual)
-    assert found["looks"] <= rounds - rounds // 2 + 3  # it repeats no more than one interval
+    assert found["checks"] <= rounds - rounds // 2 + 3  # it repeats no more than one interval

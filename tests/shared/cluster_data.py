@@ -1,4 +1,4 @@
-"""Data that tests of partitions share, also with the processes that they start."""
+"""Data for tests of distributed fits, and for the processes that they start."""
 
 from itertools import pairwise
 
@@ -30,12 +30,12 @@ def problem(loss="smoothed-hinge", penalty="l2", lam=0.01, n=N):
 
 
 def optimum(one):
-    """A lower bound that is as good as exact, from one machine."""
+    """A certificate with a tiny gap, from one machine."""
     return solve(one, "cd-gap-decay", tol=1e-8).certificate
 
 
 def reaches(one, solution, tol):
-    """The result is the optimum of one machine, and says how far it is at most."""
+    """The result agrees with the optimum of one machine, within its own certificate."""
     best = optimum(one)
     own = solution.certificate
     assert solution.converged, str(solution)

@@ -1,9 +1,9 @@
 """A run with checkpoints in a process of its own, which tests kill at any moment.
 
-    python tests/killed.py PATH ROUNDS PAUSE
+    python tests/shared/killed.py PATH ROUNDS PAUSE
 
-writes a checkpoint to PATH every so many rounds, waits PAUSE seconds after each round and says how
-many it has made, one line for each.
+writes a checkpoint to PATH every ROUNDS rounds. After each round it prints the number of rounds so
+far and waits PAUSE seconds.
 """
 
 import sys

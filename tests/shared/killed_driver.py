@@ -1,6 +1,10 @@
-"""A fit in parts with checkpoints, in a process of its own, which tests kill: ``killed_driver.py
-FOLDER [ADDRESS]`` says at each look how many rounds it has made, by threads or the workers of a
-Dask scheduler."""
+"""A distributed fit with checkpoints, in a process of its own, which tests kill.
+
+    killed_driver.py FOLDER [ADDRESS]
+
+uses threads, or the workers of the Dask scheduler at ADDRESS. At each gap check it prints how many
+rounds it has made.
+"""
 
 import sys
 

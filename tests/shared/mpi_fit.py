@@ -1,9 +1,8 @@
-"""What each process of an MPI job runs: a fit, of which every process writes the result.
+"""What each process of an MPI job runs: a fit, whose result every process writes to FOLDER.
 
     mpi_fit.py FOLDER SCHEME WORK [EVERY [ROUND]]
 
-With checkpoints in the folder every so many rounds; the second process is killed in the middle of
-such a round.
+writes a checkpoint every EVERY rounds; rank 1 is killed in the middle of round ROUND.
 """
 
 import os
@@ -23,26 +22,26 @@ comm = MPI.COMM_WORLD
 
 
 def late(*args):
-    """In the place of a round."""
+    """Replaces a round."""
     time.sleep(5.0)
     raise ValueError("this comes too late")
 
 
 def dying(*args):
-    """In the place of a round."""
+    """Replaces a round."""
     if args[-1].number == int(sys.argv[5]):
         os.kill(os.getpid(), signal.SIGKILL)
     return advance(*args)
 
 
 def failing():
-    """What all processes are told of a run that cannot end well."""
+    """Write the error that each process gets from a run that must fail."""
     X, y = sparse_data()
     parts, how = blocks(X, y, 4), {}
     if scheme == "bad":
         parts[1] = (parts[1][0] * np.nan, parts[1][1])
     else:
-        solve(Partitioned(parts), comm, work=1, tol=0.1)  # what kernels take is no delay of a round
+        solve(Partitioned(parts), comm, work=1, tol=0.1)  # compiles, without a limit
         how["round_seconds"] = 2.0
         if comm.Get_rank() == 1:
             tasks.advance = late
@@ -55,11 +54,15 @@ def failing():
 if scheme in ("bad", "late"):
     failing()
 else:
-    advance, looks, how = tasks.advance, [], {}
+    advance, checks, how = tasks.advance, [], {}
     if len(sys.argv) > 4:
-        how = {"checkpoint": folder, "checkpoint_every": int(sys.argv[4]), "callback": looks.append}
+        how = {
+            "checkpoint": folder,
+            "checkpoint_every": int(sys.argv[4]),
+            "callback": checks.append,
+        }
     if len(sys.argv) > 5 and comm.Get_rank() == 1:
         tasks.advance = dying
     solution = solve(problem(), comm, scheme, partitions=5, work=work, tol=1e-3, **how)
-    found = {"coef": solution.coef, "dual": solution.dual, "looks": len(looks)}
+    found = {"coef": solution.coef, "dual": solution.dual, "checks": len(checks)}
     np.savez(folder / f"{comm.Get_rank()}.npz", **found)
