@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -124,7 +125,8 @@ def test_goes_on_with_intercepts_and_blocks(method, file):
     ],
 )
 def test_goes_on_when_broken_off_after_every_round(method, loss, penalty, shape, file, monkeypatch):
-    monkeypatch.setattr(working_set, "_UNSEEN", 1)  # a round for each set
+    tuning = replace(working_set.TUNING, sets_between_checks=1)  # a round for each set
+    monkeypatch.setattr(working_set, "TUNING", tuning)
     rng = np.random.default_rng(8)
     X = sp.random_array(shape, density=0.3, rng=rng, format="csr")
     y = np.sign(X @ rng.standard_normal(shape[1]) + 0.3 * rng.standard_normal(shape[0]))

@@ -1,5 +1,7 @@
 """Working sets: the optimum of other solvers, sets that must grow, and degenerate features."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +13,7 @@ from dualgap.run.path import lambda_max
 from dualgap.steps.base import Start
 from dualgap.steps.working_set import working_set
 from dualgap.steps.working_set.gram_model import GramModel
+from dualgap.steps.working_set.tuning import TUNING
 from dualgap.testing import check_step
 
 TOL = 1e-10
@@ -32,6 +35,10 @@ def stored(X, how):
 def by_columns(monkeypatch):
     """Without Gram matrices."""
     monkeypatch.setattr(GramModel, "pays", lambda self, set_, entries: False)
+
+
+def tune(monkeypatch, **changes):
+    monkeypatch.setattr(working_set, "TUNING", replace(TUNING, **changes))
 
 
 def solve(problem, **more):
@@ -94,8 +101,8 @@ def test_orthogonal_features_have_a_closed_form():
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_support_larger_than_the_first_set(loss, monkeypatch):
-    monkeypatch.setattr(working_set, "_FEW", 3)
-    monkeypatch.setattr(working_set, "_UNSEEN", 1)  # the history tells how many sets it took
+    # The history tells how many sets it took.
+    tune(monkeypatch, spare_features=3, sets_between_checks=1)
     X, y = data()
     problem = dg.Problem(stored(X, "csc"), y, loss, "l1", 0.005)
     solution = solve(problem)
@@ -106,15 +113,15 @@ def test_a_support_larger_than_the_first_set(loss, monkeypatch):
     assert solution.certificate.dual <= reference.certificate.primal
 
 
-def test_a_large_gap_is_not_looked_at(monkeypatch):
+def test_a_gap_that_is_known_to_be_large_is_not_checked(monkeypatch):
     X, y = data()
     problem = dg.Problem(stored(X, "csc"), y, "squared", "l1", 0.005)
-    monkeypatch.setattr(working_set, "_FEW", 3)
+    tune(monkeypatch, spare_features=3)
     seldom = solve(problem)
-    monkeypatch.setattr(working_set, "_UNSEEN", 1)
+    tune(monkeypatch, spare_features=3, sets_between_checks=1)
     always = solve(problem)
     assert len(seldom.history) < len(always.history)
-    # The same sets, one after the other: what is left out are looks alone.
+    # The same sets, one after the other: only gap checks are left out.
     np.testing.assert_array_equal(seldom.coef, always.coef)
 
 
@@ -218,9 +225,9 @@ def test_short_steps_make_models_rougher():
     X, y = data(200, 60)
     problem = dg.Problem(X, y, "logistic", "l1", 1e-4)
     run = working_set.WorkingSet().start(problem, Start())
-    run._learn(1.0, small=False)
+    run._adapt_models(1.0, by_gram=False)
     longer, lower = run.sweeps, run.floor
-    run._learn(0.1, small=False)
+    run._adapt_models(0.1, by_gram=False)
     assert run.sweeps < longer
     assert run.floor > lower
     run.r, run.h = np.zeros(200), np.zeros(200)

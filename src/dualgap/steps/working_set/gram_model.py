@@ -1,4 +1,4 @@
-"""A quadratic model over few features, by its Gram matrix: coordinate steps and direct solves."""
+"""A Newton model over few features, by their Gram matrix: coordinate steps and direct solves."""
 
 from __future__ import annotations
 
@@ -12,18 +12,13 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.working_set import gram_kernels
-
-_MOST = 2000  # features of a Gram matrix
-_ROW, _ROW_ONCE = 100, 300  # entries of a mean row beyond which steps on columns cost less
-_LARGER = 2.0  # ... as they do if the matrix has so many times the entries of the columns
-_WORTH, _PER_ENTRY = 1_000_000, 4  # products that are worth a second thread
-_BLOCK, _LEAST_ROWS = 20_000, 64  # entries and rows whose products are added up at a time
+from dualgap.steps.working_set.tuning import TUNING
 
 
 class GramModel:
-    """The Gram matrix of a set that may grow, for the curvatures that it was made with.
+    """The Gram matrix of a set that may grow, with the curvatures that it was computed with.
 
-    As long as these are close to the present ones, the model serves: its gradient is always exact.
+    It serves later models while curvatures change little: their gradients are always exact.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -31,70 +26,72 @@ class GramModel:
         self.matrix: Any = problem.columns
         self.dense = isinstance(self.matrix, Dense)
         self.shape = shape_of(problem.penalty, problem.coef_size)
-        self.known: Any = np.empty(0, np.int64)
+        self.known: Any = np.empty(0, np.int64)  # the features of the matrix
         self.gram = np.empty((0, 0))
         self.q = self.h = np.empty(0)
-        self.parts: list[Floats] = []  # of the shape, those of a set
-        self.parts_of: Any = None
-        self.stale = True
-        self.fresh = False  # whether the last model was made with the curvatures at hand
+        self.set_shape: list[Floats] = []  # the penalty's shape, restricted to ``shape_set``
+        self.shape_set: Any = None
+        self.stale = True  # whether the next model needs a new matrix
+        self.fresh = False  # whether the last model had the current curvatures
 
     def pays(self, set_: Any, entries: float) -> bool:
         """Whether a Gram matrix of these features should cost less than steps on their columns."""
+        if len(set_) > TUNING.most_features:
+            return False
         if self.dense:
-            return len(set_) <= _MOST
-        most = _ROW_ONCE if self.problem.loss.quadratic else _ROW
-        short = entries <= most * self.problem.n and len(set_) ** 2 <= _LARGER * entries
-        return len(set_) <= _MOST and short
+            return True
+        quadratic = self.problem.loss.quadratic
+        most = TUNING.most_row_entries_quadratic if quadratic else TUNING.most_row_entries
+        is_smaller = len(set_) ** 2 <= TUNING.gram_to_columns * entries
+        return entries <= most * self.problem.n and is_smaller
 
     def keep(self, set_: Any, stay: Any) -> None:
-        """Features leave the set; their rows are the only ones to go."""
+        """Drop the rows of the features that leave the set."""
         if self.known is set_:
             stays = np.flatnonzero(stay)
             self.gram[: len(stays), : len(stays)] = self.gram[np.ix_(stays, stays)]
             self.known = set_[stay]
 
     def forget(self) -> None:
-        """Make the next matrix from the curvatures at hand."""
+        """Compute the next matrix from the current curvatures."""
         self.stale = True
 
-    def off(self, set_: Any, g: Floats, x: Floats) -> float:
-        """How far the gradient is off at most, by the curvatures of the last model."""
-        problem = self.problem
-        return float(gram_kernels.off(problem.penalty, problem.lam, set_, self.q, g, x))
+    def violation(self, set_: Any, g: Floats, x: Floats) -> float:
+        """The largest violation at x, by the curvatures of the last model."""
+        penalty, lam = self.problem.penalty, self.problem.lam
+        return float(gram_kernels.largest_violation(penalty, lam, set_, self.q, g, x))
 
     def minimise(
         self,
         set_: Any,
         h: Floats,
         g: Floats,
-        flattest: Floats,
+        least: Floats,
         x: Floats,
-        close: float,
-        part: float,
+        tolerance: float,
+        fraction: float,
     ) -> float:
-        """Change x, the coefficients of the set, to the minimum of the model with this gradient.
+        """Change x, the coefficients of the set, to the minimum of the model with gradient g.
 
-        It ends when no gradient is off by more than ``close``, or by more than a ``part`` of what
-        it was off first, which is returned.
+        ``least`` bounds the curvatures of steps from below. It ends when no violation exceeds
+        ``tolerance`` or the ``fraction`` of the first one, which is returned.
         """
         problem = self.problem
-        shaped = self.shape is not None
-        if self.parts_of is not set_:
-            self.parts = [of_all[set_] for of_all in self.shape or ()] or [np.empty(0)] * 4
-            self.parts_of = set_
+        direct = self.shape is not None
+        if self.shape_set is not set_:
+            self.set_shape = [of_all[set_] for of_all in self.shape or ()] or [np.empty(0)] * 4
+            self.shape_set = set_
         self._extend(set_, h)
-        self.q = np.maximum(np.diagonal(self.gram)[: len(set_)], flattest)
+        self.q = np.maximum(np.diagonal(self.gram)[: len(set_)], least)
         model = self.gram, problem.penalty, problem.lam
-        state = *self.parts, set_, self.q, g, x, close, part
+        state = *self.set_shape, set_, self.q, g, x, tolerance, fraction
         try:
-            first, _ = gram_kernels.minimise(*model, shaped, *state)
-        except np.linalg.LinAlgError:  # some features can all but replace others
-            first, _ = gram_kernels.minimise(*model, False, *state)
-        return float(first)
+            return float(gram_kernels.minimise(*model, direct, *state))
+        except np.linalg.LinAlgError:  # some features can nearly replace others
+            return float(gram_kernels.minimise(*model, False, *state))
 
     def _extend(self, set_: Any, h: Floats) -> None:
-        """The Gram matrix of the set, of which a part may be known."""
+        """Compute the rows of the Gram matrix that are not known, or all of them if it is stale."""
         size, known = len(set_), len(self.known)
         grown = self.known is set_ or (known <= size and bool((set_[:known] == self.known).all()))
         self.fresh = self.stale or not grown
@@ -102,7 +99,7 @@ class GramModel:
             self.stale, known = False, 0
             if not self.problem.loss.quadratic:
                 self.h = h.copy()
-        h = h if self.problem.loss.quadratic else self.h  # the former are always the same
+        h = h if self.problem.loss.quadratic else self.h  # curvatures of the former never change
         if size > len(self.gram):
             larger = np.empty((size + size // 4, size + size // 4))
             larger[:known, :known] = self.gram[:known, :known]
@@ -121,19 +118,19 @@ class GramModel:
     def _add_sparse(self, set_: Any, h: Floats, known: int) -> None:
         n, size = self.problem.n, len(set_)
         entries = max(float(self.problem.column_counts[set_].sum()), 1.0)
-        # A block of rows whose entries fit into a cache.
-        rows = min(max(int(_BLOCK * n / entries), _LEAST_ROWS), n)
-        # Threads share the rows, if each adds more than it costs to add up what they have found.
-        worth = max(_WORTH, _PER_ENTRY * (size - known) * size)
-        ends = [0, n // 2, n] if entries * entries / n >= worth else [0, n]
-        parts = np.zeros((len(ends) - 1, size - known, size))
+        rows = min(max(int(TUNING.block_entries * n / entries), TUNING.block_rows), n)
+        # Two threads share the rows, if that saves more than adding up their sums costs.
+        per_entry = TUNING.threaded_products_per_entry * (size - known) * size
+        enough = max(TUNING.threaded_products, per_entry)
+        ends = [0, n // 2, n] if entries * entries / n >= enough else [0, n]
+        sums = np.zeros((len(ends) - 1, size - known, size))
         model = self.matrix, set_, h, known, rows
-        calls = [(*model, *ends[k : k + 2], part) for k, part in enumerate(parts)]
+        calls = [(*model, *ends[k : k + 2], out) for k, out in enumerate(sums)]
         parallel.together(gram_kernels.add_products, calls)
-        gram_kernels.mirror(parts, known, self.gram)
+        gram_kernels.mirror(sums, known, self.gram)
 
     def state(self, set_: Any) -> dict[str, Any]:
-        """What a checkpoint has to keep; None stands for the set itself."""
+        """What a checkpoint has to store; ``known`` is None if it is the set itself."""
         known = len(self.known)
         return {
             "known": None if self.known is set_ else self.known,
@@ -147,14 +144,14 @@ class GramModel:
         known = set_ if state["known"] is None else places(state["known"], self.problem.d)
         gram, h = np.array(state["gram"]), np.array(state["h"])
         if gram.shape != (len(known), len(known)) or h.shape not in ((0,), (self.problem.n,)):
-            raise ValueError("a Gram matrix does not fit the features that it is of")
+            raise ValueError("the stored Gram matrix does not fit its features")
         self.known, self.gram, self.h = known, gram, h
         self.stale, self.fresh = state["stale"], state["fresh"]
 
 
 def places(value: Any, size: int) -> Any:
-    """Indices of a stored state, refused where a kernel would follow them out of bounds."""
+    """Indices of a stored state, refused if a kernel would follow them out of bounds."""
     found = np.array(value, dtype=np.int64)
     if found.ndim != 1 or (len(found) and not 0 <= found.min() <= found.max() < size):
-        raise ValueError(f"a set of features has indices that are not below {size}")
+        raise ValueError(f"the stored working set has indices outside of 0 to {size - 1}")
     return found

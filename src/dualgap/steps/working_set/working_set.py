@@ -1,14 +1,14 @@
 """Working sets: Newton models of the losses, minimised over a few features at a time.
 
-At each look the features that could gain most by a step join the set. On the set, the losses are
-replaced by their second-order model around z = Xw (a squared loss by itself), and the minimum of
-model plus penalty is where a line search on the objective leads to. The model is minimised by
-coordinate steps over columns or, for small sets, by their Gram matrix (``gram_model.py``), which
-serves several models while curvatures change little.
+After each gap check the features that could gain most by a step join the set. On the set, the
+losses are replaced by their second-order model around z = Xw (a squared loss by itself), and a line
+search on the objective leads towards the minimum of model plus penalty. The model is minimised by
+coordinate steps over columns (``column_kernels.py``) or, for small sets, by their Gram matrix
+(``gram_model.py``), which serves several models while curvatures change little.
 
-Cost of a round: a pass over X for the look, and passes over the columns of the set. Rate: that of
-Newton's method once the set is the right one, and linear before (Friedman, Hastie, Tibshirani 2010;
-Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018).
+Cost of a round: a pass over X for the gap check, and passes over the columns of the set. Rate: that
+of Newton's method once the set is the right one, and linear before (Friedman, Hastie, Tibshirani
+2010; Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018).
 """
 
 from __future__ import annotations
@@ -25,29 +25,9 @@ from dualgap.problem.baseline import origin
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
-from dualgap.steps.working_set import kernels
+from dualgap.steps.working_set import column_kernels, line_search
 from dualgap.steps.working_set.gram_model import GramModel, places
-
-_FEW = 100  # features beyond the support that a set may always have
-_ALL = 200  # features of which one set, and one Gram matrix, is made if models stay as they are
-_GROWTH = 2.0  # ... in units of the support, if the last set has become all support
-_IDLE = 0.2  # part of a set that is support, below which the rest leaves
-_EASY = 400  # features over which the minimum is found in no time
-_SETTLED = 0.05  # part of a larger set that may be new if it is to be the last
-_MODELS = 10  # between two looks
-_LEFT = 0.1  # what these may leave of the violations that a set begins with
-_STALE = 0.2  # what a model may leave before its Gram matrix is made anew
-_ROUGH, _FINE = 0.1, 1e-3  # what minimising a model may leave, if the set will grow, or z move
-_BEGIN, _LEAST, _SWEEPS = 4, 2, 50  # over columns, for a model of several: as steps are long ...
-_MANY_SWEEPS = 100  # ... and for the only one
-_COLUMNS = 0.1  # what these may leave
-# The curvature that samples have at least, relative to the largest possible: at first, after a
-# short step, and so little that it might as well be none; and how fast it changes.
-_FLOOR, _RAISED, _NO_FLOOR, _FASTER = 0.1, 0.02, 1e-3, 4.0
-_SHORT = 0.5  # length of a step
-_FLATTEST = 1e-3  # curvature of a step, relative to its bound
-_TARGET = 0.1  # violations, relative to the target, that no longer matter
-_UNSEEN = 4  # sets between two looks, if the gap is known to be too large
+from dualgap.steps.working_set.tuning import TUNING
 
 
 @dataclass(frozen=True)
@@ -71,32 +51,34 @@ class WorkingSetRun(FullPassRun):
         self.matrix = problem.columns
         self.w = (origin(problem) if warm.coef is None else warm.coef).copy()
         empty = np.flatnonzero(problem.column_squares == 0.0)
-        self.w[empty] = problem.features.origin[empty]  # there the penalty decides
+        self.w[empty] = problem.features.origin[empty]  # only the penalty depends on these
         self.counts = problem.column_counts
         self.z = problem.decision(self.w)
         self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
-        self.a: Floats | None = None  # the dual point of z, once somebody has asked, and its image
+        self.a: Floats | None = None  # the dual point of z, if it was computed, and its u
         self.u: Floats | None = None
         self.target = setting.target
-        # Bounds on curvatures; with sample weights and for Poisson a guess, to order features by.
+        # Bounds on curvatures; with sample weights and for Poisson an estimate, to order features.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
         self.stored = max(problem.entries, 1.0)
-        self.negligible = _TARGET * problem.lam * setting.target / (problem.scale or 1.0)
-        self.fixed = bool(problem.loss.quadratic)  # the model is the problem
+        scale = problem.scale or 1.0
+        self.tolerance = TUNING.negligible * problem.lam * setting.target / scale
+        self.quadratic = bool(problem.loss.quadratic)  # the model is the problem
         self.set: Any = np.empty(0, np.int64)
-        self.settled = False  # whether the set may be the right one
+        self.final = False  # whether the set may be the right one
         self.model = GramModel(problem)
-        self.sweeps = _BEGIN
-        self.bounded = problem.loss.gamma > 0.0 and not self.fixed  # curvatures, and they change
-        self.floor = _FLOOR if self.bounded else 0.0
+        self.sweeps = TUNING.first_sweeps
+        # Whether curvatures change and have a bound.
+        self.has_floor = problem.loss.gamma > 0.0 and not self.quadratic
+        self.floor = TUNING.first_floor if self.has_floor else 0.0
 
     def pair(self) -> Pair:
         a, u = self._dual()
-        self.a = None  # whoever has it may keep it
+        self.a = None  # the caller may keep the array
         return Pair(self.w.copy(), a, self.z, u, u_anew=True)
 
     def _dual(self) -> tuple[Floats, Floats]:
-        """The dual point that z stands for, and its image."""
+        """The dual point of z, and its u."""
         problem = self.problem
         if self.a is None or self.u is None:
             self.a = np.empty(problem.n)
@@ -108,182 +90,198 @@ class WorkingSetRun(FullPassRun):
         self.z, self.a = np.empty(0), None
 
     def refresh(self) -> None:
-        """Wipe out the rounding errors that updates of z have added up."""
+        """Recompute z, which removes the rounding errors of updates."""
         self.z, self.a = self.problem.decision(self.w), None
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
-        """Choose a set, and minimise over it; again, while it is plain that the gap is large."""
+        """Choose a set and minimise over it; repeat while the gap is known to be too large."""
         products, any_moved = 0.0, False
-        for _ in range(_UNSEEN):
+        for _ in range(TUNING.sets_between_checks):
             if self.u is None:
                 self._dual()
-            self._choose()
+            self._choose_set()
             self.a = None  # it is long, and z will move
             before = self.w[self.set]
             with single_threaded_blas():
-                products += 1.0 + self._fit() / self.stored
+                products += 1.0 + self._minimise() / self.stored
             moved = bool((self.w[self.set] != before).any())
             any_moved |= moved
             if not moved:
-                self.negligible *= 0.1
-            if not moved or len(self.problem.free_places) or self._owed() <= self.target:
+                self.tolerance *= 0.1
+            if not moved or len(self.problem.free_places) or self._feature_gap() <= self.target:
                 break
         return int(any_moved), int(self.size * products), self.size * products / 2
 
-    def _owed(self) -> float:
-        """What features add to the gap: samples add more, if the dual point has to be shrunk."""
+    def _feature_gap(self) -> float:
+        """What features contribute to the gap: samples add to it if the dual point is scaled."""
         problem, (_, u) = self.problem, self._dual()
         low, high = problem.features.low, problem.features.high
-        length = terms.room(u, np.empty(0), low, high) if problem.has_bounded_conj else 1.0
-        return float(kernels.owed(problem.penalty, problem.lam, self.w, u, length))
+        scale = terms.room(u, np.empty(0), low, high) if problem.has_bounded_conj else 1.0
+        return float(column_kernels.feature_gap(problem.penalty, problem.lam, self.w, u, scale))
 
-    def _choose(self) -> None:
-        """Let those features join that could gain most by a step, if need be for idle ones."""
+    def _choose_set(self) -> None:
+        """Add the features that could gain most by a step, in the place of idle ones if need be."""
         problem = self.problem
-        if self.fixed and problem.d <= _ALL:
-            self._take_all()
+        if self.quadratic and problem.d <= TUNING.all_features:
+            self._choose_all()
             return
         if not len(self.set):
-            self.set = self._used()
+            self.set = self._support()
         gain = np.empty(problem.d)
-        kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
+        column_kernels.gains(problem.penalty, problem.lam, self.bound, self.w, self.u, gain)
         gain[self.set] = 0.0
         new = np.flatnonzero(gain > 0.0)
-        stay = self._in_use(self.set)
+        stay = self._in_support(self.set)
         count = int(np.count_nonzero(stay))
-        full = count / max(len(self.set), 1)
+        share = count / max(len(self.set), 1)
         # More features than samples are not needed, however many a rough model may use.
-        size = max(int((1.0 + _GROWTH * full) * min(count, problem.n)), count + _FEW)
-        if len(new) > size - len(self.set) or full < _IDLE:
+        size = int((1.0 + TUNING.growth * share) * min(count, problem.n))
+        size = max(size, count + TUNING.spare_features)
+        if len(new) > size - len(self.set) or share < TUNING.least_support:
             self.model.keep(self.set, stay)
             self.set = self.set[stay]
         room = size - len(self.set)
         complete = len(new) <= room
         if not complete:
             new = new[np.argpartition(gain[new], -room)[-room:]]
-        self.set = np.concatenate([self.set, self._sorted(new)])
-        easy = len(self.set) <= _EASY or len(new) <= _SETTLED * len(self.set)
-        self.settled = complete and easy
+        self.set = np.concatenate([self.set, self._by_length(new)])
+        size = len(self.set)
+        cheap = size <= TUNING.small_set or len(new) <= TUNING.new_features * size
+        self.final = complete and cheap
 
-    def _take_all(self) -> None:
-        """All features but empty ones: a look costs about as much as their Gram matrix."""
-        if not self.settled:
-            self.set, self.settled = self._sorted(np.flatnonzero(self.counts)), True
+    def _choose_all(self) -> None:
+        """All features except empty ones: a gap check costs about as much as their Gram matrix."""
+        if not self.final:
+            self.set, self.final = self._by_length(np.flatnonzero(self.counts)), True
 
-    def _sorted(self, some: Any) -> Any:
-        # Gram matrices are read less widely if long columns are side by side.
-        return some[np.argsort(-self.counts[some], kind="stable")]
+    def _by_length(self, features: Any) -> Any:
+        # Gram matrices are read more locally if long columns are adjacent.
+        return features[np.argsort(-self.counts[features], kind="stable")]
 
-    def _used(self) -> Any:
-        """The features that are not where the penalty would have them, or have no penalty."""
+    def _support(self) -> Any:
+        """The features that differ from the penalty's minimum or have no penalty."""
         origin, free = self.problem.features.origin, self.problem.free_places
         used = self.w != origin
         used[free[self.counts[free] > 0.0]] = True
         return np.flatnonzero(used)
 
-    def _in_use(self, some: Any) -> Any:
-        """Which of these are."""
-        used = self.w[some] != self.problem.features.origin[some]
+    def _in_support(self, features: Any) -> Any:
+        """Which of these features are in the support, in this sense."""
+        used = self.w[features] != self.problem.features.origin[features]
         if len(self.problem.free_places):
-            used |= np.isin(some, self.problem.free_places)
+            used |= np.isin(features, self.problem.free_places)
         return used
 
-    def _fit(self) -> float:
-        """Minimise over the set, to a part of what it was off before; returns the entries read."""
+    def _minimise(self) -> float:
+        """Minimise over the set, to a fraction of the first violation; returns the entries read."""
         problem, set_ = self.problem, self.set
         entries = float(self.counts[set_].sum())
-        flattest = _FLATTEST * self.bound[set_]
-        small = self.model.pays(set_, entries)
+        least = TUNING.least_curvature * self.bound[set_]
+        by_gram = self.model.pays(set_, entries)
         self.r, self.h = np.empty((2, problem.n))
-        value = kernels.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
-        work, close, last = 0.0, self.negligible, np.inf
-        for turn in range(1 if self.fixed else _MODELS):
+        value = line_search.expand(problem.loss, problem.y, problem.c, self.z, self.r, self.h)
+        work, tolerance, last = 0.0, self.tolerance, np.inf
+        for turn in range(1 if self.quadratic else TUNING.models_per_set):
             x = self.w[set_]
             h = self._curvatures()
-            if small:
+            if by_gram:
                 g = np.empty(len(set_))
-                kernels.dots(self.matrix, self.r, set_, g)
-                if turn > 0 and self.model.off(set_, g, x) <= close:
+                column_kernels.dots(self.matrix, self.r, set_, g)
+                if turn > 0 and self.model.violation(set_, g, x) <= tolerance:
                     break
-                part = (0.0 if self.fixed else _FINE) if self.settled else _ROUGH
-                first = self.model.minimise(set_, h, g, flattest, x, close, part)
+                first = self.model.minimise(set_, h, g, least, x, tolerance, self._model_left())
                 work += 4.0 * entries
             else:
-                first, spent = self._descend(flattest, x, close, h)
+                first, spent = self._descend(least, x, tolerance, h)
                 work += spent + 2.0 * entries
             if not (x != self.w[set_]).any():
                 break
             value, length = self._search(x, value)
             moved = length > 0.0
-            self._learn(length, small)
-            if not self.model.fresh and (first > _STALE * last or not moved):
+            self._adapt_models(length, by_gram)
+            if not self.model.fresh and (first > TUNING.stale_model * last or not moved):
                 self.model.forget()
             if turn == 0:
-                close = max(close, _LEFT * first)
-            if first <= close or not (moved or small):
+                tolerance = max(tolerance, TUNING.violation_left * first)
+            if first <= tolerance or not (moved or by_gram):
                 break
             last = first
         self.r = self.h = np.empty(0)
         return work
 
+    def _model_left(self) -> float:
+        """The fraction of the first violation that a Gram model may leave."""
+        if not self.final:
+            return TUNING.rough_model
+        return 0.0 if self.quadratic else TUNING.fine_model
+
     def _curvatures(self) -> Floats:
-        """Those of the model: far from the minimum, where losses are flat, Newton steps are wild,
-        and with the largest possible curvatures they would always lead down."""
+        """The curvatures of the model. Far from the minimum, where losses are flat, Newton steps go
+        too far; with the largest possible curvatures they would always decrease the objective."""
         if self.floor == 0.0:
             return self.h
         least = self.floor / self.problem.loss.gamma * self.problem.c
         return np.asarray(np.maximum(self.h, least))
 
-    def _learn(self, length: float, small: bool) -> None:
-        """A model that has promised too much was too flat, and solved too well."""
-        if not small:
-            longer = min(2 * self.sweeps, _SWEEPS)
-            self.sweeps = longer if length == 1.0 else max(self.sweeps // 2, _LEAST)
+    def _adapt_models(self, length: float, by_gram: bool) -> None:
+        """After a short step models become steeper and rougher, after a full step the opposite."""
+        if not by_gram:
+            longer = min(2 * self.sweeps, TUNING.most_sweeps)
+            self.sweeps = longer if length == 1.0 else max(self.sweeps // 2, TUNING.least_sweeps)
+        factor = TUNING.floor_factor
         if length == 1.0:
-            self.floor = self.floor / _FASTER if self.floor > _NO_FLOOR else 0.0
-        elif length < _SHORT and self.bounded:
-            self.floor = min(max(_FASTER * self.floor, _RAISED), 1.0)
+            self.floor = self.floor / factor if self.floor > TUNING.no_floor else 0.0
+        elif length < TUNING.short_step and self.has_floor:
+            self.floor = min(max(factor * self.floor, TUNING.raised_floor), 1.0)
 
-    def _descend(self, flattest: Floats, x: Floats, close: float, h: Floats) -> tuple[float, float]:
+    def _descend(
+        self, least: Floats, x: Floats, tolerance: float, h: Floats
+    ) -> tuple[float, float]:
         """Minimise the model by coordinate steps over columns."""
         problem, q = self.problem, np.empty(len(x))
-        kernels.squares(self.matrix, h, self.set, q)
-        return kernels.descend(
+        column_kernels.squares(self.matrix, h, self.set, q)
+        return column_kernels.descend(
             self.matrix,
             problem.penalty,
             problem.lam,
             self.set,
-            np.maximum(q, flattest),
+            np.maximum(q, least),
             h,
             self.r.copy(),
             x,
-            close,
-            0.0 if self.fixed and self.settled else _COLUMNS,
-            _MANY_SWEEPS if self.fixed else self.sweeps,
+            tolerance,
+            0.0 if self.quadratic and self.final else TUNING.columns_left,
+            TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
         )
 
     def _search(self, x: Floats, value: float) -> tuple[float, float]:
-        """Go to x, or as far that the objective falls by a part of what the model promises."""
+        """Move towards x; returns the sum of losses there, and the length of the step."""
         problem = self.problem
         penalty, lam, state = problem.penalty, problem.lam, (self.set, x, self.w, self.z)
-        if self.fixed:
-            return value, float(kernels.go(self.matrix, *state))
+        if self.quadratic:
+            return value, float(line_search.move_to(self.matrix, *state))
         losses = problem.loss, problem.y, problem.c
-        found = kernels.search(self.matrix, *losses, penalty, lam, *state, self.r, self.h, value)
+        slopes = self.r, self.h, value
+        found = line_search.search(self.matrix, *losses, penalty, lam, *state, *slopes)
         return float(found[0]), float(found[1])
 
     def state(self) -> dict[str, Any]:
-        names = ("w", "z", "set", "settled", "negligible", "sweeps", "floor")
         return {
-            **{name: getattr(self, name) for name in names},
+            "w": self.w,
+            "z": self.z,
+            "set": self.set,
+            "settled": self.final,
+            "negligible": self.tolerance,
+            "sweeps": self.sweeps,
+            "floor": self.floor,
             "model": self.model.state(self.set),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self.w, self.z = vector(state, "w", self.problem.d), vector(state, "z", self.size)
         self.set = places(state["set"], self.problem.d)
-        self.settled, self.sweeps, self.floor = (
+        self.final, self.sweeps, self.floor = (
             state[name] for name in ("settled", "sweeps", "floor")
         )
-        self.negligible = min(self.negligible, state["negligible"])
+        self.tolerance = min(self.tolerance, state["negligible"])
         self.model.restore(state["model"], self.set)
