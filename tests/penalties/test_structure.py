@@ -9,7 +9,7 @@ import pytest
 import dualgap as dg
 from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted, structure
 from dualgap.penalties.per_class import PerClass
-from dualgap.problem.restrict import on_features
+from dualgap.testing.penalty_laws import _check_structure
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((30, 4)), rng.standard_normal(30)
@@ -89,9 +89,9 @@ def test_a_uniform_penalty_needs_one_line():
         np.testing.assert_array_equal(one, other)
     found = dg.solve(uniform, tol=1e-10)
     np.testing.assert_allclose(found.coef, dg.solve(plain, tol=1e-10).coef, atol=1e-5)
-    small = on_features(uniform, np.array([0, 3]))
+    small = uniform.on_features(np.array([0, 3]))
     assert small.penalty is uniform.penalty
-    assert on_features(plain, np.array([0, 3])) is None
+    assert plain.on_features(np.array([0, 3])) is None
     classes = dg.Problem(X, np.digitize(Y, [-0.5, 0.5]), "softmax", UniformPull(), 0.1)
     assert type(classes.penalty) is UniformPull
     assert dg.solve(classes, tol=1e-6).converged
@@ -111,11 +111,27 @@ def test_a_uniform_penalty_needs_one_line():
 @pytest.mark.parametrize("intercept", [False, True])
 def test_some_features(penalty, expected, intercept):
     problem = dg.Problem(X, Y, "squared", penalty, 0.1, intercept=intercept)
-    small = on_features(problem, np.array([1, 2]))
+    small = problem.on_features(np.array([1, 2]))
     direct = dg.Problem(X[:, [1, 2]], Y, "squared", expected, 0.1, intercept=intercept)
     w = np.array([1.5, 0.0, 0.7][: small.d])
     assert repr(small.penalty) == repr(direct.penalty)
     assert small.primal(w) == direct.primal(w)
+
+
+WRONG = {
+    "g is declared uniform": {"uniform": True, "value": lambda self, w, j: 0.5 * w * w * (1.0 + j)},
+    "g is not its elastic_form": {"elastic_form": structure.ElasticForm(l1=0.0, l2=2.0)},
+    "g is finite outside of its bounds": {"bounds": (-1.0, 1.0)},
+}
+
+
+@pytest.mark.parametrize("law", WRONG)
+def test_the_laws_cover_what_is_declared(law):
+    wrong = type("Wrong", (L2,), WRONG[law])
+    with pytest.raises(AssertionError, match=law):
+        _check_structure(wrong(), 3, 1)
+    for penalty in (L2(), L1(), ElasticNet(0.3), Box(0.1, 0.5), Weighted(L1(), WEIGHTS)):
+        _check_structure(penalty, 4, 2)
 
 
 def test_bounds_in_bounds():

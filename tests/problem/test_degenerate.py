@@ -118,7 +118,7 @@ def test_cross_validation_without_weights_to_go_by_is_refused_in_words():
         estimators.RidgeCV(cv=2).fit(X, y, sample_weight=early)
     with pytest.raises(ValueError, match="zero for every sample that fold"):
         estimators.LogisticRegressionCV(cv=2).fit(X, np.arange(N) % 2, sample_weight=only_one)
-    with pytest.raises(ValueError, match="only one sample"):
+    with pytest.raises(ValueError, match="there is only one"):
         estimators.RidgeCV().fit(X, y, sample_weight=only_one)
     with pytest.raises(ValueError, match="n_samples=1"):
         estimators.RidgeCV().fit(X[:1], y[:1])

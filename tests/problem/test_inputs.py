@@ -163,7 +163,7 @@ def test_bad_loss(bad, says):
         (Box(-np.inf, -np.inf), "high"),
         (Box(2.0, 3.0, Box(0.0, 1.0)), "no coefficients at all"),
         (NonNegative("l7"), "penalty 'l7' is unknown"),
-        (Weighted(L1(), [1.0]), "weights must hold one number for each of the 2"),
+        (Weighted(L1(), [1.0]), "weights must have one entry for each of the 2"),
         (Weighted(L1(), [1.0, -1.0]), "weights must be >= 0"),
         (Weighted(L1(), [1.0, np.nan]), "weights must be >= 0"),
         (Weighted(NonNegative(), [1.0, 1.0]), "inside a constraint"),

@@ -37,14 +37,15 @@ class DesignMatrix:
         scaling = positive(intercept_scaling, "intercept_scaling")
         self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
         self.d = self.p + self.has_intercept
-        self._measure()
+        self.measure()
 
     @property
     def has_intercept(self) -> bool:
         """Whether there is a constant feature."""
         return self.intercept is not False
 
-    def _measure(self) -> None:
+    def measure(self) -> None:
+        """The first pass over X: squared norms along the order of storage, and the largest size."""
         self._along = products.measure(self._stored)
         self._measured: dict[str, tuple[Floats, Any]] = {}  # shared with copies of this object
         size = float(np.sqrt(np.max(self._along)))
@@ -64,12 +65,11 @@ class DesignMatrix:
             )
         return size
 
-    @property
-    def _across(self) -> tuple[Floats, Any]:
-        """Squared norms against the order of storage, and numbers of entries, in few bytes.
+    def measure_across(self) -> tuple[Floats, Any]:
+        """Squared norms across the order of storage, and numbers of entries, in few bytes.
 
-        A pass with scattered additions takes five times as long as one along rows; many fits never
-        need it.
+        The first call is a pass over X with scattered additions, which takes five times as long as
+        one along rows; many fits never need it.
         """
         if "across" not in self._measured:
             self._measured["across"] = products.measure_across(self._stored)
@@ -78,13 +78,13 @@ class DesignMatrix:
     @cached_property
     def row_squares(self) -> Floats:
         """‖x_i‖² for each sample."""
-        squares = self._along if self.by_rows else self._across[0]
+        squares = self._along if self.by_rows else self.measure_across()[0]
         return squares + self.constant**2 if self.has_intercept else squares
 
     @cached_property
     def column_squares(self) -> Floats:
         """Σ_i x_ij² for each feature."""
-        squares = self._across[0] if self.by_rows else self._along
+        squares = self.measure_across()[0] if self.by_rows else self._along
         return np.append(squares, self.n * self.constant**2) if self.has_intercept else squares
 
     @cached_property
@@ -114,7 +114,7 @@ class DesignMatrix:
             return storage.counts(self._stored, some)
         if not storage.is_sparse(self.X):
             return np.full(some.stop - some.start, float(width))
-        return np.array(self._across[1][some], dtype=np.float64)
+        return np.array(self.measure_across()[1][some], dtype=np.float64)
 
     @cached_property
     def entries(self) -> float:

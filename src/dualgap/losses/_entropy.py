@@ -3,15 +3,16 @@
     minimise Σ s_k log s_k − z·s + (q/2)‖s − s⁰‖²
     log s_k + q(s_k − s⁰_k) = z_k − ν,  Σ s_k = 1
 
-Newton's method on log s_k and ν together, from s⁰, needs two or three rounds as a rule. It is not
-safe from everywhere; where it does not settle, ν is found alone: with Wright's function ω,
-s_k = ω(z_k + q s⁰_k − ν + log q)/q is convex and decreasing in ν, so that Newton's method from the
-left cannot fail.
+Newton's method on log s_k and ν together, from s⁰, usually needs two or three rounds, but it does
+not converge from everywhere. If it does not settle, ν is found alone: with Wright's function ω,
+s_k = ω(z_k + q s⁰_k − ν + log q)/q is convex and decreasing in ν, so Newton's method from the left
+cannot fail.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -19,9 +20,20 @@ from dualgap.compile.kernels import careful
 from dualgap.compile.scalar import wright_omega
 from dualgap.losses._simplex import close
 
-_ROUNDS = 12
-_SMALL = 1e-8  # a move of log s after which the error is of the order of its square
-_OUTER = 200
+
+@dataclass(frozen=True)
+class Tuning:
+    """None of these was measured."""
+
+    joint_rounds: int = 12  # Newton's method on log s and ν, before ν is found alone
+    settled_move: float = 1e-8  # a relative move of log s; the error left is about its square
+    multiplier_rounds: int = 200  # Newton's method on ν alone; it ends long before
+
+
+TUNING = Tuning()
+_JOINT_ROUNDS = TUNING.joint_rounds
+_SETTLED_MOVE = TUNING.settled_move
+_MULTIPLIER_ROUNDS = TUNING.multiplier_rounds
 
 
 @careful
@@ -47,8 +59,8 @@ def entropy_step(a: Any, z: Any, q: float, y: int, out: Any) -> None:
 
 @careful
 def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
-    """Improve the logarithms of s in place; whether that settled."""
-    for _ in range(_ROUNDS):
+    """Improve the logarithms of s in place; returns whether they settled."""
+    for _ in range(_JOINT_ROUNDS):
         total, weight, lift = 0.0, 0.0, 0.0
         for k in range(len(z)):
             s = math.exp(logs[k])
@@ -67,7 +79,7 @@ def _newton(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> bool:
             move = -(slack + nu) / (1.0 + q * s)
             largest = max(largest, abs(move) / (1.0 + 1e-7 * (abs(logs[k]) + top - z[k])))
             logs[k] = min(logs[k] + move, 0.0)
-        if largest <= _SMALL:
+        if largest <= _SETTLED_MOVE:
             return True
     return False
 
@@ -80,7 +92,7 @@ def _multiplier(a: Any, z: Any, q: float, y: int, top: float, logs: Any) -> None
         highest = max(highest, z[k] - top + q * (1.0 - a[k] if k == y else -a[k]))
     log_q = math.log(q)
     nu = highest - q  # there the largest s_k is 1, so that the sum is not below 1
-    for _ in range(_OUTER):
+    for _ in range(_MULTIPLIER_ROUNDS):
         total, fall = 0.0, 0.0
         for k in range(len(z)):
             x = z[k] - top + q * (1.0 - a[k] if k == y else -a[k]) - nu + log_q

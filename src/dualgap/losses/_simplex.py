@@ -1,8 +1,9 @@
 """Dual points of block losses: a = e_y − s with s in the probability simplex.
 
-A point is stored by what it takes from the other classes, −a_k = s_k ≥ 0 for k ≠ y; then
+A point is stored by the shares of the other classes, −a_k = s_k ≥ 0 for k ≠ y; then
 a_y = Σ_{k≠y} s_k. In float64 that sum, and its bound 1, hold up to a relative ``LOOSE``·K·EPS:
-rules work with the exactly feasible point so close by, and ``block_terms`` charges the difference.
+rules work with the exactly feasible point nearby, and ``proof/block_terms.py`` charges the
+difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dualgap.compile.kernels import careful
 from dualgap.compile.scalar import EPS
 
 LOOSE = 4.0
-_TINIEST = 1e-300  # where rounding errors are no longer relative
+_UNDERFLOW = 1e-300  # below it, rounding errors are no longer relative
 
 
 @careful
@@ -27,7 +28,7 @@ def moved_share(a: Any, y: int) -> float:
                 return -1.0
             share -= a[k]
     room = LOOSE * len(a) * EPS
-    if abs(a[y] - share) <= room * share + _TINIEST and share <= 1.0 + room:
+    if abs(a[y] - share) <= room * share + _UNDERFLOW and share <= 1.0 + room:
         return min(share, 1.0)
     return -1.0
 

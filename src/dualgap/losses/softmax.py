@@ -11,7 +11,7 @@ from dualgap.compile.scalar import xlogx
 from dualgap.losses._entropy import entropy_step
 from dualgap.losses._simplex import close, moved_share, project_dual
 
-_FLAT = 1e-17  # below it the quadratic of a dual step is lost in rounding
+_LEAST_CURVATURE = 1e-17  # a smaller q is lost in rounding beside the curvature of the entropy
 
 
 class Softmax(NamedTuple):
@@ -66,7 +66,7 @@ class Softmax(NamedTuple):
         project_dual(a, int(y), out)
 
     def dual_step_into(self, a, z, q, y, out):
-        if q > _FLAT:
+        if q > _LEAST_CURVATURE:
             entropy_step(a, z, q, int(y), out)
         else:
             slope_into(self, z, y, out)

@@ -1,4 +1,4 @@
-"""Any penalty, with the coefficients kept from being negative."""
+"""Any penalty, on coefficients that must not be negative."""
 
 from __future__ import annotations
 

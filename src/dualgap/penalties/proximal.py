@@ -1,4 +1,4 @@
-"""Any penalty, held close to a centre: what one step of the proximal-point method minimises."""
+"""Any penalty plus a quadratic around a centre, as one step of a proximal-point method has it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dualgap.compile.rules import conj, conj_slope, domain, glide, prox, strengt
 
 
 class Proximal(NamedTuple):
-    """g(w) = base(w) + Σ_j (ρ_j/2)(w_j − centre_j)²; where ρ_j = 0 it is the base."""
+    """g(w) = base(w) + Σ_j (ρ_j/2)(w_j − centre_j)²; a feature with ρ_j = 0 has the base alone."""
 
     base: Any
     rho: Any

@@ -33,7 +33,7 @@ class Weighted(NamedTuple):
             )
         weights = real_array(self.weights, "weights").astype(np.float64)
         if weights.shape != (d,):
-            raise ValueError(f"weights must hold one number for each of the {d} features")
+            raise ValueError(f"weights must have one entry for each of the {d} features")
         if not (weights >= 0.0).all():
             raise ValueError("weights must be >= 0, not negative or NaN")
         weights.flags.writeable = False
@@ -66,7 +66,7 @@ class Weighted(NamedTuple):
     def value(self, w, j):
         weight = self.weights[j]
         if weight == 0.0:
-            return 0.0  # the base may know nothing of this feature
+            return 0.0  # the base may hold no parameters of this feature
         if math.isinf(weight):
             return 0.0 if w == 0.0 else inf
         return weight * value(self.base, w, j)

@@ -1,11 +1,12 @@
-"""The objective of the best model without features: what ``tol`` and relative gaps refer to.
+"""The objective of the best model without features: the scale that ``tol`` and relative gaps use.
 
-Without an intercept that is P(0). With an unpenalised one it is the minimum over the intercept, so
-that adding a constant to y, or to X, changes nothing; to a thousandth, which is enough for a scale.
+Without an intercept it is P(0). With an unpenalised intercept it is the minimum over the intercept,
+so that adding a constant to y or to X does not change the scale.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,26 @@ from dualgap.linalg.validate import Floats
 from dualgap.losses.softmax import Softmax
 from dualgap.proof import terms
 
-_CLOSE = 1e-3
-_EXACT, _ROOM = 1e-13, 1e-6  # of P(0): where a constant fits y exactly, rounding needs some room
-_NEVER = -1e3  # decision values whose exponentials are 0: those of a class without any weight
-_DOUBLINGS, _HALVINGS = 60, 60
+
+@dataclass(frozen=True)
+class Tuning:
+    """None of these was measured: each is far from where it would matter."""
+
+    accuracy: float = 1e-3  # relative, of the minimum over the intercept; a scale needs no more
+    # A minimum below this part of P(0) is a rounding error: a constant fits y exactly.
+    exact_fit: float = 1e-13
+    exact_fit_scale: float = 1e-6  # the scale in that case, as a part of P(0)
+    # Decision value of a class without weight: its exponential is 0, and it is still finite.
+    absent_class: float = -1e3
+    doublings: int = 60  # of the stride, until the slope changes its sign: up to a factor 1e18
+    halvings: int = 60  # of the bracket: down to rounding
+
+
+TUNING = Tuning()
 
 
 def null_objective(problem: Any) -> float:
-    """Counted from the least that losses and penalty can be."""
+    """The scale, counted from the least that losses and penalty can be."""
     scale = _objective(problem, problem.decision(problem.features.origin))
     if problem.intercept is True:
         found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
@@ -30,28 +43,30 @@ def null_objective(problem: Any) -> float:
 
 
 def above_null(found: float, zero: float) -> float:
-    """The scale, if a constant alone gets to ``found`` and zero coefficients to ``zero``."""
-    return float(min(found, zero) if found > _EXACT * zero else _ROOM * zero)
+    """The scale, if the best constant reaches ``found`` and zero coefficients reach ``zero``."""
+    return float(
+        min(found, zero) if found > TUNING.exact_fit * zero else TUNING.exact_fit_scale * zero
+    )
 
 
 def above_rounding(scale: float, floor: float) -> float:
-    """The scale, or some room where it is lost in the rounding errors of the least loss: a
-    difference of objectives is not known better than these are."""
+    """The scale, or a larger one if it is lost in the rounding errors of the least loss: these
+    bound how well a difference of objectives can be known."""
     least = abs(floor)
-    return float(scale if scale > _EXACT * least else _ROOM * least)
+    return float(scale if scale > TUNING.exact_fit * least else TUNING.exact_fit_scale * least)
 
 
 def origin(problem: Any) -> Floats:
     """The coefficients of that model; for several classes those of P(0).
 
-    The intercept of a class without any weight has no optimum, but falls for ever: it starts where
-    the class has no share left, so that all others are fitted as if it were not there.
+    The intercept of a class without weight has no optimum, because it can fall for ever. It starts
+    where the class has no share left, so that the others are fitted as if the class did not exist.
     """
     w = problem.features.origin.copy()
     if problem.intercept is True and problem.width == 1:
         w[-1] = problem.best_constant[1]
     elif problem.intercept is True:
-        w[-problem.width :][problem.classes_without_weight] = _NEVER
+        w[-problem.width :][problem.classes_without_weight] = TUNING.absent_class
     return np.asarray(w)
 
 
@@ -64,7 +79,7 @@ def _of_classes(problem: Any) -> float:
 def best_logits(shares: Floats) -> Floats:
     """The decision values of the best constant softmax model, for the weight of each class."""
     with np.errstate(divide="ignore"):
-        return np.maximum(np.log(shares), _NEVER)
+        return np.maximum(np.log(shares), TUNING.absent_class)
 
 
 def class_shares(problem: Any) -> Floats:
@@ -76,16 +91,16 @@ def best_constant(problem: Any) -> tuple[float, float]:
     """The minimum over b of Σ c φ(b), and b: convex, by bisection on its slope."""
     slope, stride = slope_at(problem, 0.0), _stride(problem)
     near, far = 0.0, -np.sign(slope) * stride
-    for _ in range(_DOUBLINGS):  # until the slope changes its sign
+    for _ in range(TUNING.doublings):  # until the slope changes its sign
         if slope_at(problem, far) * slope <= 0.0:
             break
         near, far = far, 2.0 * far
     best = (np.inf, 0.0)
-    for _ in range(_HALVINGS):
+    for _ in range(TUNING.halvings):
         middle = 0.5 * (near + far)
         at = slope_at(problem, middle)
         best = min(best, (_objective(problem, np.full(problem.n, middle)), middle))
-        if abs(at * (far - near)) <= _CLOSE * best[0]:  # no more than that can be gained
+        if abs(at * (far - near)) <= TUNING.accuracy * best[0]:  # no more than that can be gained
             break
         near, far = (middle, far) if at * slope > 0.0 else (near, middle)
     return best

@@ -1,8 +1,7 @@
-"""The intercept apart from the other coefficients, as a user gives and gets it.
+"""The intercept as users see it, apart from the other coefficients.
 
-Inside, it is the coefficient of the last feature, whose value is ``problem.constant``, for data
-whose columns may have been moved (``linalg/shift.py``); outside, it is what decision values have on
-top of X·coef.
+For users it is the b in x·coef + b. Internally it is the coefficient of the last feature, whose
+value is ``problem.constant``, for data whose columns may have been moved (``linalg/shift.py``).
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from dualgap.linalg.validate import Floats, finite_vector, real_array
 
 
 def joined(problem: Any, coef: Any, intercept: Any, whose: str = "") -> Floats:
-    """All coefficients of a problem, flat; ``whose`` says in errors where they come from."""
+    """All coefficients, flat; ``whose`` says in error messages where they come from."""
     own: Floats = problem.flat(coef, f"{whose}coef", problem.p)
     name = f"{whose}intercept"
     if not problem.has_intercept:
         if np.any(real_array(intercept, name)):
             raise ValueError(
-                f"{name} is not 0 where the problem has none: use Problem(..., intercept=True)"
+                f"{name} is not 0, but the problem has no intercept: use "
+                "Problem(..., intercept=True)"
             )
         return own
     if np.ndim(intercept) == 0:
@@ -33,7 +33,7 @@ def joined(problem: Any, coef: Any, intercept: Any, whose: str = "") -> Floats:
 
 
 def shift_error(problem: Any, w: Floats) -> float:
-    """How far decision values of what ``split`` returns can be from those of w on moved data."""
+    """A bound on how far decision values from ``split`` are from those of w on the moved data."""
     if problem.shift is None:
         return 0.0
     own = problem.p * problem.width

@@ -7,7 +7,7 @@ class k, and coefficient jK + k to feature j and class k.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,24 @@ from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import Targets, targets_of
 from dualgap.penalties.structure import is_uniform
-from dualgap.problem.feature_facts import FeatureFacts, distinct_facts, feature_facts
 from dualgap.proof import terms
 from dualgap.proof.free_features import FreeFeatures, free_features
+
+
+class FeatureFacts(NamedTuple):
+    """For each coefficient: the w_j that minimises g_j, the largest |w_j| that the penalty allows,
+    the strong convexity μ_j of g_j, and the interval on which g_j* is finite."""
+
+    origin: Floats
+    reach: Floats
+    strength: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def free(self) -> Any:
+        """Which features have no penalty: their g_j* is finite at 0 alone."""
+        return (self.low == 0.0) & (self.high == 0.0)
 
 
 class Objective(DesignMatrix):
@@ -141,11 +156,11 @@ class Objective(DesignMatrix):
     @cached_property
     def features(self) -> FeatureFacts:
         """What the penalty says about each coefficient."""
-        return feature_facts(self.penalty, self.coef_size)
+        return _feature_facts(self.penalty, self.coef_size)
 
     @property
     def _distinct(self) -> FeatureFacts:
-        return distinct_facts(self.features, self.penalty)
+        return _distinct_facts(self.features, self.penalty)
 
     @cached_property
     def free_places(self) -> Any:
@@ -188,6 +203,27 @@ class Objective(DesignMatrix):
         if is_uniform(self.penalty) and self._penalty_value(self.features.origin[:1]) == 0.0:
             return 0.0
         return self.penalty_value(self.features.origin)
+
+
+def _feature_facts(penalty: Any, size: int) -> FeatureFacts:
+    """The facts of each of ``size`` coefficients."""
+    facts = FeatureFacts(*np.empty((5, 1 if is_uniform(penalty) else size)))
+    terms.feature_facts(penalty, *facts)
+    return _repeated(facts, size) if is_uniform(penalty) else facts
+
+
+def _distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:
+    """The facts, of one coefficient only if the penalty treats all alike."""
+    return FeatureFacts(*(fact[:1] for fact in facts)) if is_uniform(penalty) else facts
+
+
+def _repeated(one: FeatureFacts, size: int) -> FeatureFacts:
+    """The facts of one coefficient for all; those that kernels do not read take no memory."""
+    every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in one))
+    every = every._replace(origin=every.origin.copy())
+    if np.isfinite(one.low).any() or np.isfinite(one.high).any():
+        every = every._replace(low=every.low.copy(), high=every.high.copy())
+    return every
 
 
 def _refuse_length(vector: Floats, length: int, name: str) -> None:

@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dualgap.linalg import storage
 from dualgap.linalg.validate import LARGEST, Floats, finite_matrix, finite_vector, positive
 from dualgap.losses.targets import check_loss, check_targets
-from dualgap.penalties.structure import check_penalty, per_class, with_constant
+from dualgap.penalties import structure
 from dualgap.problem.baseline import best_constant, null_objective
 from dualgap.problem.objective import Objective
 
@@ -58,8 +59,8 @@ class Problem(Objective):
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
     y : array of shape (n,)
-        Targets. For losses of two classes any two numbers, the larger one of which counts as +1;
-        for losses of many classes labels of any kind.
+        Targets. A loss for two classes takes any two numbers, the larger of which counts as +1;
+        a loss for many classes takes labels of any kind.
     loss, penalty : object or name
         For example ``losses.Hinge()`` or ``"hinge"``, ``penalties.L2()`` or ``"l2"``.
     lam : float
@@ -70,8 +71,8 @@ class Problem(Objective):
         True adds a constant feature that the penalty leaves alone, "penalised" one that it treats
         as any other, except that it is not bounded. ``d`` counts it, as the last of the features.
     intercept_scaling : float
-        The value of the constant feature when it is penalised: the larger, the less it matters that
-        it is.
+        The value of the constant feature if it is penalised. The larger it is, the less the
+        penalty shrinks the intercept.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Problem(Objective):
         self.loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
-        self.feature_penalty = check_penalty(penalty, self.p)  # as asked for: on features of X
+        self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
         self.penalty = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.s = _weights(sample_weight, self.n)
@@ -110,8 +111,8 @@ class Problem(Objective):
     def _on_coefficients(self, penalty: Any) -> Any:
         """A penalty on the features of X as one on all coefficients."""
         if self.has_intercept:
-            penalty = with_constant(penalty, self.p, float(self.intercept == "penalised"))
-        return per_class(penalty, self.width)
+            penalty = structure.with_constant(penalty, self.p, float(self.intercept == "penalised"))
+        return structure.per_class(penalty, self.width)
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:
@@ -140,15 +141,33 @@ class Problem(Objective):
         other = copy.copy(self)
         for fact in (*_OF_PENALTY, *_OF_BOTH):
             other.__dict__.pop(fact, None)
-        other.penalty = check_penalty(penalty, self.coef_size)
+        other.penalty = structure.check_penalty(penalty, self.coef_size)
         if feature_penalty is not None:
             other.feature_penalty = feature_penalty
         elif self.coef_size == self.p:
             other.feature_penalty = other.penalty
         return other
 
+    def on_features(self, kept: Any) -> Problem | None:
+        """The problem on some features of X; None if the penalty does not say what it is there."""
+        penalty = structure.on_features(self.feature_penalty, kept)
+        if penalty is None:
+            return None
+        X, scaling = self._columns_of_data(kept), self.constant or 1.0
+        return Problem(X, self.y, self.loss, penalty, self.lam, self.s, self.intercept, scaling)
+
+    def _columns_of_data(self, kept: Any) -> Any:
+        """Some columns of X, from the copy that the features view has made if X is by rows."""
+        if self.shift is not None:
+            return self.given[:, kept]
+        columns: Any = self.columns
+        columns = columns.base if self.has_intercept else columns
+        if not storage.is_sparse(self.X):
+            return columns.data[kept].T
+        return sp.csc_array(columns.arrays, shape=self.X.shape)[:, kept]
+
     def on_samples(self, places: Any) -> Problem:
-        """The terms of some of the samples: weights, scale and feature sizes stay as they are."""
+        """The terms of some samples; weights, scale and feature sizes stay as they are."""
         other = copy.copy(self)
         for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
@@ -171,8 +190,8 @@ class Problem(Objective):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        # Arrays that came from a file or with a message may lie anywhere and in any way, and each
-        # kernel has one signature.
+        # Arrays from a file or a message may be writable or not aligned, and each kernel has been
+        # compiled for one kind of array.
         self.y = storage.read_only(np.require(self.y, None, "A"))
         self.c = storage.as_shares(self.c)
 
@@ -183,21 +202,21 @@ class Problem(Objective):
 
     @property
     def given_y(self) -> Any:
-        """y as the user has given it: labels in the place of signs or indices."""
+        """y as the user gave it, with labels instead of signs or indices."""
         if self.classes is None:
             return self.y
         return self.targets.decode(self.y, self.classes)
 
     @property
     def classes_without_weight(self) -> Any:
-        """Those whose intercept, which nothing holds, falls for ever; none unless it is free."""
+        """The classes whose unpenalised intercept would fall for ever, as a mask."""
         shares = np.bincount(self.y.astype(int), self.c, self.width)
         return (shares == 0.0) & (self.intercept is True)
 
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
 
     def flat(self, value: Any, name: str, length: int) -> Floats:
-        """What a user gives for each of the ``length`` features or samples, checked."""
+        """A user's numbers for each of the ``length`` features or samples, checked and flat."""
         if hasattr(value, "certificate"):
             raise ValueError(
                 f"{name} must hold numbers, not a Solution: use solution.coef or .dual"
@@ -207,28 +226,28 @@ class Problem(Objective):
         return finite_matrix(value, name, (length, self.width)).ravel()
 
     def shaped(self, vector: Floats) -> Floats:
-        """What a user gets to see of such a vector."""
+        """A flat vector as users see it: with a column for each class, if there are several."""
         return vector if self.width == 1 else vector.reshape(-1, self.width)
 
     # --- what methods and certificates need to know -------------------------------------------
 
     @cached_property
     def scale(self) -> float:
-        """P(0), to which ``tol`` and the relative gap refer: with the best unpenalised intercept.
+        """The scale of ``tol`` and of relative gaps: P(0) with the best unpenalised intercept.
 
-        It is counted from the least that the losses can sum to, which is 0 except for Poisson, and
-        taken at the nearest coefficients that the penalty allows.
+        It is counted from the least that the losses can sum to, and taken at the minimum of the
+        penalty, if that is not 0.
         """
         return null_objective(self)
 
     @cached_property
     def best_constant(self) -> tuple[float, float]:
-        """The objective of the best model without features of a scalar loss, and its intercept."""
+        """For a scalar loss: the objective of the best model without features, its intercept."""
         return best_constant(self)
 
     @property
     def unit_curvature(self) -> float:
-        """The q at which dual steps of typical decision values are as long as dual variables."""
+        """The curvature q at which a typical dual step is as long as the dual variables."""
         q = self.scale / float(self.loss.lipschitz) ** 2
         return q if 0.0 < q < np.inf else 1.0
 
@@ -242,7 +261,7 @@ class Problem(Objective):
 
 
 def _weights(sample_weight: Any, n: int) -> Floats | None:
-    """The weights as given, or None if they are equal."""
+    """The weights, checked; None if they are equal."""
     if sample_weight is None:
         return None
     weights = finite_vector(sample_weight, "sample_weight", n)

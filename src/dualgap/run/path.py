@@ -12,7 +12,6 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
-from dualgap.problem.restrict import on_features
 from dualgap.proof import terms
 from dualgap.proof.certificate import prove_pair
 from dualgap.proof.free_features import fitted_alone
@@ -104,7 +103,7 @@ def _without_zeros(problem: Problem, warm: Solution, options: dict[str, Any]) ->
     kept = np.flatnonzero(~zero.reshape(problem.p, -1).all(axis=1))
     if not 0 < len(kept) <= _REMAINING_SHARE * problem.p:
         return None
-    small = on_features(problem, kept)
+    small = problem.on_features(kept)
     if small is None:
         return None
     start = warm.coef[kept], warm.intercept, problem.shaped(dual)

@@ -27,6 +27,9 @@ def check_loss(loss: Any) -> None:
     if targets.block:
         check_block_loss(loss)
         return
+    name = type(loss).__name__
+    holds(targets.examples, "targets must have examples", loss=name)
+    targets.check(np.array(targets.examples), len(targets.examples), name)
     for y in targets.examples:
         _check_slope(loss, y)
         for a in SLOPES:

@@ -1,16 +1,19 @@
 """The laws of penalties.
 
 Fenchel and Young with equality at ``conj_slope``, the prox against its optimality and Moreau's
-identity, the declared domain and strong convexity.
+identity, the declared domain and strong convexity, what the penalty says about its structure.
 """
 
 from __future__ import annotations
 
-from math import isinf
+from math import inf, isinf
 from typing import Any
+
+import numpy as np
 
 from dualgap.compile import rules
 from dualgap.compile.kernels import kernel
+from dualgap.penalties import structure
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
 
 
@@ -21,6 +24,7 @@ def check_penalty(penalty: Any, d: int = 3) -> None:
             _check_penalty_conjugate(penalty, float(u), j)
         for u in POINTS:
             _check_prox(penalty, float(u), j)
+        _check_structure(penalty, d, j)
     check_compiled(
         _penalty_rules,
         lambda j, u, t: (
@@ -111,6 +115,25 @@ def _check_prox(penalty: Any, u: float, j: int) -> None:
                 j=j,
                 other=other,
             )
+
+
+def _check_structure(penalty: Any, d: int, j: int) -> None:
+    uniform, shape = structure.is_uniform(penalty), structure.shape_of(penalty, d)
+    low, high = (float(np.broadcast_to(bound, d)[j]) for bound in structure.bounds(penalty))
+    for w in map(float, POINTS):
+        value = penalty.value(w, j)
+        holds(isinf(value) or low <= w <= high, "g is finite outside of its bounds", w=w, j=j)
+        alike = not uniform or value == penalty.value(w, 0)
+        holds(alike, "g is declared uniform, but differs between features", w=w, j=j)
+        square = not structure.is_half_square(penalty) or value == 0.5 * w * w
+        holds(square, "g is declared to be ½w², but is not", w=w, value=value)
+        if shape is None:
+            continue
+        expected = inf
+        if shape.low[j] <= w <= shape.high[j]:
+            expected = shape.l1[j] * abs(w) + 0.5 * shape.l2[j] * w * w
+        same = value == expected or abs(value - expected) <= room(value)
+        holds(same, "g is not its elastic_form", w=w, j=j, value=value, expected=expected)
 
 
 @kernel
