@@ -36,12 +36,20 @@ test-every: $(READY)
 test-cluster: $(READY)
 	$(BIN)/pytest -m cluster
 
-# The estimators under the oldest scikit-learn that is supported.
-test-oldest: pyproject.toml
-	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/pip install --quiet --editable '.[dev]' 'scikit-learn==1.6.*'
-	.venv-oldest/bin/pytest -n 2 tests/estimators/test_check_estimator.py tests/estimators/test_estimators.py
-	.venv-oldest/bin/pytest -n 2 tests/estimators/test_cv.py -k checks
+# The core under the oldest versions that are supported: the lower bounds of pyproject.toml.
+OLDEST := .venv-oldest
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/pytest -n 2 --dist loadfile tests/problem tests/linalg tests/losses tests/penalties tests/run \
+	tests/proof/test_certificate.py tests/proof/test_exact_certificates.py tests/files tests/cli \
+	tests/estimators/test_check_estimator.py tests/estimators/test_estimators.py
+	$(OLDEST)/bin/pytest -n 2 tests/estimators/test_cv.py -k checks
+
+$(OLDEST)/.ready: pyproject.toml tools/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --upgrade pip
+	$(OLDEST)/bin/pip install --quiet --editable '.[plot,parquet]' -c tools/oldest.txt \
+	pytest pytest-xdist hypothesis cvxpy pandas
+	touch $@
 
 # ``certify`` on models of other libraries, also of those that need a compiler or an older Python.
 test-peers: $(BENCH)/.ready

@@ -1,6 +1,6 @@
 """The rules that losses, penalties and matrices answer; each is a method of the same name.
 
-Notation as in docs/design.md: ``z`` = x·w, ``a`` a dual variable, ``u`` = entry of (1/λ) Σ c a x,
+Notation as in docs/architecture.md: ``z`` = x·w, ``a`` a dual variable, ``u`` = entry of (1/λ) Σ c a x,
 ``q`` a curvature, ``y`` a target, ``j`` a feature.
 """
 
@@ -116,7 +116,7 @@ def glide(
 ) -> float:
     """k times in a row x ← prox(scale·x + shift, t); penalties may know a closed form.
 
-    ``decay``: a table of powers (``_steps.Decay``) that may help.
+    ``decay``: a table of powers (``powers.Decay``) that may help.
     """
     for _ in range(k):
         moved = prox(penalty, scale * x + shift, t, j)

@@ -24,7 +24,7 @@ class Tuning:
     """Where one method becomes faster than another.
 
     Measured on the data of the benchmarks; docs/which-method.md has the rules that follow, and
-    docs/design.md the measurements.
+    docs/decisions/choosing-a-method.md the measurements.
     """
 
     # The most multiplications for a Gram matrix, and the most coefficients, of a Newton step; both
