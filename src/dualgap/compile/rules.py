@@ -1,7 +1,7 @@
 """The rules that losses, penalties and matrices answer; each is a method of the same name.
 
-Notation as in docs/architecture.md: ``z`` = x·w, ``a`` a dual variable, ``u`` = entry of (1/λ) Σ c a x,
-``q`` a curvature, ``y`` a target, ``j`` a feature.
+Notation as in docs/architecture.md: ``z`` = x·w, ``a`` a dual variable, ``u`` an entry of
+(1/λ) Σ c a x, ``q`` a curvature, ``y`` a target, ``j`` a feature.
 """
 
 from __future__ import annotations

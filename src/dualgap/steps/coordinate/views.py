@@ -4,8 +4,8 @@
 dual        samples          a   u    λ g*(u)            c_i φ*(−a_i)        g strongly convex
 primal      features         w   z    Σ_i c_i φ(z_i)     λ g_j(w_j)          φ differentiable
 
-(Perekrestenko et al. 2017, problems (A) and (B); docs/architecture.md has the notation.) A view knows how
-to start, which pair of points its state stands for, and how far each coordinate is from optimal.
+(Perekrestenko et al. 2017, problems (A) and (B); docs/architecture.md has the notation.) A view
+knows how to start, which pair its state stands for, and how far each coordinate is from optimal.
 """
 
 from __future__ import annotations
