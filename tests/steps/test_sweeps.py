@@ -1,5 +1,7 @@
 """Sweeps and steps on faces: optima of others, ascent that never leaves the domain."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +14,7 @@ from dualgap.run.solution import Status
 from dualgap.steps.coordinate.views import DualView
 from dualgap.steps.sweeps import sweeps
 from dualgap.steps.sweeps.face import ascend
-from dualgap.steps.sweeps.shuffle import shuffle
+from dualgap.steps.sweeps.sweeps import shuffle
 
 rng = np.random.default_rng(0)
 
@@ -179,7 +181,7 @@ def test_ridge_on_few_samples_is_one_system(order, lam):
 
 @pytest.mark.parametrize("few", [0, 2000])
 def test_rounds_of_few_and_of_many_samples_reach_the_same_optimum(few, monkeypatch):
-    monkeypatch.setattr(sweeps, "_FEW", few)
+    monkeypatch.setattr(sweeps, "TUNING", replace(sweeps.TUNING, few_samples=few))
     X, y = wide()
     found = dg.solve(dg.Problem(X, y, "squared-hinge", lam=0.1 / len(y)), "sweeps", tol=1e-9)
     assert found.status is Status.CONVERGED
@@ -202,7 +204,7 @@ def test_random_orders():
     assert (first != np.arange(100)).any()
 
 
-def test_samples_at_their_bound_are_left_to_the_next_look(monkeypatch):
+def test_samples_at_their_bound_are_left_to_the_next_gap_check(monkeypatch):
     """Most samples have no loss: the third sweep of a round visits only those that moved."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1500, 40))

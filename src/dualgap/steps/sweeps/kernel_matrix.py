@@ -2,9 +2,9 @@
 
 With φ(z) = (y − z)²/2γ and an L2 penalty, the dual point solves
     (γ I + K C/λ) a = y,    K = X Xᵀ.
-The Cholesky factor of this matrix, made symmetric by √C, serves each round: it adds the solution
-for what y − Xw − γa is by the data, so that rounding errors of K do not stay. Cost: n²d/2
-multiplications by BLAS and n³/6, then two passes over X for each round.
+The Cholesky factor of this matrix, made symmetric by √C, serves all rounds. Each round adds the
+solution for the residual y − Xw − γa, computed from the data, so that rounding errors of K do not
+stay. Cost: n²d/2 multiplications by BLAS and n³/6, then two passes over X for each round.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPassRun, Start, dual_start, vector
-
-_FEW = 200  # samples up to which the matrix costs less than a few passes over X
-_SHIFTS = 1e-15, 1e-12  # of the largest entry, for a matrix that is singular to rounding
+from dualgap.steps.sweeps.tuning import TUNING
 
 
 def has_few_samples(problem: Problem) -> bool:
-    """Whether this is ridge regression with a small dense K."""
-    plain = type(problem.loss) is Squared and is_half_square(problem.penalty)
-    return plain and problem.n <= min(_FEW, problem.d) and not storage.is_sparse(problem.X)
+    """Whether this is ridge regression on dense data with few samples."""
+    ridge = type(problem.loss) is Squared and is_half_square(problem.penalty)
+    few = problem.n <= min(TUNING.kernel_samples, problem.d)
+    return ridge and few and not storage.is_sparse(problem.X)
 
 
 class KernelRun(FullPassRun):
@@ -51,7 +50,7 @@ class KernelRun(FullPassRun):
         return Pair(w, self.a, problem.decision(w), u, z_anew=True, u_anew=True)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
-        """Solve for what is left over."""
+        """Solve for the residual."""
         products = 2
         with single_threaded_blas():
             if self.factor is None:
@@ -65,18 +64,18 @@ class KernelRun(FullPassRun):
         matrix = X @ X.T + self.problem.constant**2
         matrix *= np.outer(self.roots, self.roots / self.problem.lam)
         matrix.flat[:: self.size + 1] += self.problem.loss.gamma
-        for shift in _SHIFTS:
+        for ridge in TUNING.kernel_ridges:
             try:
                 return scipy.linalg.cho_factor(matrix, check_finite=False)
             except scipy.linalg.LinAlgError:
-                matrix.flat[:: self.size + 1] += shift * matrix.max()
+                matrix.flat[:: self.size + 1] += ridge * matrix.max()
         return scipy.linalg.cho_factor(matrix, check_finite=False)
 
     def _solution(self, pair: Pair) -> Floats:
         problem = self.problem
-        left = problem.y - pair.z - problem.loss.gamma * pair.a
-        found = scipy.linalg.cho_solve(self.factor, self.roots * left, check_finite=False)
-        heavy = self.roots > 0.0  # samples without weight are settled from the start
+        residual = problem.y - pair.z - problem.loss.gamma * pair.a
+        found = scipy.linalg.cho_solve(self.factor, self.roots * residual, check_finite=False)
+        heavy = self.roots > 0.0  # samples without weight keep their dual variables
         return np.asarray(np.divide(found, self.roots, out=np.zeros(self.size), where=heavy))
 
     def state(self) -> dict[str, Any]:
