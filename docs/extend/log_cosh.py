@@ -4,13 +4,13 @@ import math
 from math import inf
 from typing import NamedTuple
 
-from dualgap.compile.scalar import clip, xlogx
+from dualgap.extend import clip, xlogx
 
 
 class LogCosh(NamedTuple):
     """φ(z; y) = log cosh(y − z)."""
 
-    targets = "real"  # or "binary"; "count" for y >= 0, of which φ contains y·z
+    targets = "real"  # or "binary", "count", "classes", or a domain of your own
     gamma = 1.0  # φ' is (1/gamma)-Lipschitz; 0 if φ is not smooth
     lipschitz = 1.0  # |φ'| never exceeds it; math.inf if nothing bounds it
     differentiable = True  # no kinks

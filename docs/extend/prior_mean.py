@@ -3,7 +3,7 @@
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
+from dualgap.extend import finite_vector
 
 
 class PriorMean(NamedTuple):
@@ -12,10 +12,7 @@ class PriorMean(NamedTuple):
     mean: Any
 
     def checked(self, d):
-        mean = np.asarray(self.mean, dtype=float)
-        if mean.shape != (d,):
-            raise ValueError(f"mean must hold one number for each of the {d} features")
-        return PriorMean(mean)
+        return PriorMean(finite_vector(self.mean, "mean", d))
 
     def value(self, w, j):
         return 0.5 * (w - self.mean[j]) ** 2

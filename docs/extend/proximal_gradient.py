@@ -1,18 +1,14 @@
-"""Gradient steps on the losses, the prox of the penalty: the plainest method for smooth losses."""
+"""Gradient steps on the losses, the prox of the penalty: the simplest method for smooth losses."""
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import prox
-from dualgap.proof import terms
-from dualgap.proof.certificate import Pair
-from dualgap.steps.base import FullPass, FullPassRun
+from dualgap.extend import FullPass, FullPassRun, Pair, kernel, prox, slopes
 
 
 class ProximalGradient(FullPass):
     """w⁺ = argmin λ g(w⁺) + (L/2)‖w⁺ − w + f'(w)/L‖², where f(w) = Σ c φ(Xw)."""
 
-    usual = "afg"  # its sampling, which draws nothing, is ours too
+    usual = "afg"  # take the sampling of that method, which draws nothing
 
     def refusal(self, problem):
         if problem.loss.gamma == 0.0:
@@ -24,10 +20,10 @@ class ProximalGradient(FullPass):
 
     def start(self, problem, warm, setting=None):
         w = problem.features.origin if warm.coef is None else warm.coef
-        return Run(problem, w.copy())
+        return ProximalGradientRun(problem, w.copy())
 
 
-class Run(FullPassRun):
+class ProximalGradientRun(FullPassRun):
     """The state is w; z, the dual point −φ'(z) and its u follow from it."""
 
     def __init__(self, problem, w):
@@ -38,7 +34,7 @@ class Run(FullPassRun):
 
     def move_to(self, w):
         z, a = self.problem.decision(w), np.empty(self.problem.n)
-        terms.slopes(self.problem.loss, self.problem.y, z, a)  # a = −φ'(z)
+        slopes(self.problem.loss, self.problem.y, z, a)  # a = −φ'(z)
         self.now = Pair(w, a, z, self.problem.average(a), z_anew=True, u_anew=True)
 
     def pair(self):

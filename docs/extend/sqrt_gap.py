@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap.samplings import Sampling
+from dualgap.extend import Sampling
 
 
 @dataclass(frozen=True)
 class SqrtGap(Sampling):
-    """p_i ∝ √Γ_i, made anew at each epoch."""
+    """p_i ∝ √Γ_i, recomputed at each epoch."""
 
     refresh: str = "epoch"
 
