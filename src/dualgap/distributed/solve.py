@@ -199,7 +199,7 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
 
 
 def _finish(driver: Driver, progress: bool) -> Solution:
-    with Progress(driver.limits.target) if progress else nullcontext() as driver.progress:
+    with Progress(driver.target) if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:
@@ -208,7 +208,7 @@ def _finish(driver: Driver, progress: bool) -> Solution:
         proof, w, duals = driver.final_proof()
         if driver.progress is not None:
             driver.progress.show(driver.passes, proof.gap)
-    if proof.gap <= driver.limits.target:
+    if proof.gap <= driver.target:
         status = Status.CONVERGED
     coef, intercept = split(driver.skeleton, w)
     return Solution(
@@ -219,6 +219,6 @@ def _finish(driver: Driver, progress: bool) -> Solution:
         history=driver.history,
         status=status,
         method=f"{driver.scheme.name} on {driver.engine.size} partitions",
-        target=driver.limits.target,
+        target=driver.target,
         passes=driver.passes,
     )

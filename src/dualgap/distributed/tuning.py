@@ -29,11 +29,6 @@ class Tuning:
     excess_before_halving: float = 8.0
 
     # --- when to stop -----------------------------------------------------------------------------
-    # Proofs in a row that miss the target without a smaller gap, before the run counts as stalled;
-    # and the factor by which a gap must fall to count as smaller. The same as on one machine
-    # (run/loop.py). Not measured.
-    failed_proofs: int = 5
-    smaller_gap: float = 0.9
     # Gap checks in a row between which no dual variable moved, before the run counts as stalled.
     idle_checks: int = 3
 

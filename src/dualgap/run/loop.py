@@ -43,8 +43,48 @@ class Snapshot:
     certificate: Certificate | None = None
     probabilities: Floats | None = None
 
+    @staticmethod
+    def of(
+        loop: Any,
+        problem: Problem,
+        best: Floats,
+        certificate: Certificate | None = None,
+        probabilities: Floats | None = None,
+    ) -> Snapshot:
+        """Of a loop, on one machine or on many, with its best coefficients."""
+        coef, intercept = split(problem, best.copy())
+        return Snapshot(
+            epoch=loop.epochs,
+            passes=loop.passes,
+            seconds=loop.seconds,
+            primal=loop.primal,
+            dual=loop.dual,
+            gap=loop.gap,
+            target=loop.target,
+            coef=coef,
+            intercept=intercept,
+            certificate=certificate,
+            probabilities=probabilities,
+        )
 
-class Loop(Epochs):
+
+class FailedProofs:
+    """Proofs in a row that missed the target, on one machine or on many."""
+
+    failed_proofs: int = 0
+    best_failed_gap: float = np.inf
+
+    def give_up_after(self, gap: float) -> bool:
+        """Count one with this gap. Whether so many have failed to improve that more are useless."""
+        improved = gap < TUNING.improvement * self.best_failed_gap
+        self.failed_proofs = 0 if improved else self.failed_proofs + 1
+        if self.failed_proofs >= TUNING.failed_proofs:
+            return True
+        self.best_failed_gap = min(self.best_failed_gap, gap)
+        return False
+
+
+class Loop(Epochs, FailedProofs):
     """A run with its best pair, its history and the rules that end it."""
 
     def __init__(
@@ -64,7 +104,6 @@ class Loop(Epochs):
         self.callback = callback
         self.history = History()
         self.progress: Any = None
-        self.failed_proofs, self.best_failed_gap = 0, np.inf
         self.record_seconds = 0.0  # spent on gap checks that only the history needs
         self.earlier_seconds = 0.0  # of the run before it was resumed from a checkpoint
         self.checkpoint: Any = None
@@ -196,11 +235,8 @@ class Loop(Epochs):
         if proof.gap <= self.target:
             self.proof = proof, dual
             return Status.CONVERGED
-        improved = proof.gap < TUNING.improvement * self.best_failed_gap
-        self.failed_proofs = 0 if improved else self.failed_proofs + 1
-        if self.failed_proofs >= TUNING.failed_proofs:
+        if self.give_up_after(proof.gap):
             return Status.STALLED
-        self.best_failed_gap = min(self.best_failed_gap, proof.gap)
         self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
         self.run.refresh()
         self.pair = self.run.pair()
@@ -224,20 +260,7 @@ class Loop(Epochs):
             self.stored_rows = len(self.history)
 
     def _snapshot(self) -> Snapshot:
-        coef, intercept = split(self.problem, self.best[0].copy())
         probabilities = None
         if self.weights is not None and self.weights.any():
             probabilities = self.sampling.marginals(self.weights)
-        return Snapshot(
-            epoch=self.epochs,
-            passes=self.passes,
-            seconds=self.seconds,
-            primal=self.primal,
-            dual=self.dual,
-            gap=self.gap,
-            target=self.target,
-            coef=coef,
-            intercept=intercept,
-            certificate=self.certificate,
-            probabilities=probabilities,
-        )
+        return Snapshot.of(self, self.problem, self.best[0], self.certificate, probabilities)

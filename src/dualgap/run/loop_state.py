@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +40,7 @@ def facts(identity: dict[str, str], tol: float) -> dict[str, Any]:
 def state_of(loop: Any) -> dict[str, Any]:
     """The state of a loop and of its run, between two rounds."""
     return {
-        "loop": {name: getattr(loop, own) for name, own in _NUMBERS.items()},
-        "seconds": loop.seconds,
-        "history": json.dumps(native_rows(loop.history.rows)),
+        **record_of(loop, _NUMBERS),
         "best": loop.best,
         "visited": loop.visited,
         "weights": loop.weights,
@@ -55,9 +55,38 @@ def _version() -> str:
     return dualgap.__version__
 
 
-def native_rows(rows: list[tuple[float, ...]]) -> list[list[float]]:
-    """Rows of Python numbers, which JSON keeps as they are."""
-    return [[native(number) for number in row] for row in rows]
+# --- also for the driver of a distributed run -----------------------------------------------------
+
+
+def record_of(loop: Any, numbers: dict[str, str]) -> dict[str, Any]:
+    """Numbers, time and history of a loop; ``numbers``: names in the file, and attributes."""
+    rows = [[native(number) for number in row] for row in loop.history.rows]
+    return {
+        "loop": {name: getattr(loop, own) for name, own in numbers.items()},
+        "seconds": loop.seconds,
+        "history": json.dumps(rows),
+    }
+
+
+def restore_record(loop: Any, numbers: dict[str, str], state: dict[str, Any]) -> None:
+    """The inverse of ``record_of``."""
+    for name, own in numbers.items():
+        setattr(loop, own, state["loop"][name])
+    for row in json.loads(state["history"]):
+        loop.history.append(*row)
+    loop.earlier_seconds = state["seconds"]
+
+
+@contextmanager
+def must_fit() -> Iterator[None]:
+    """Turn errors of a state that does not fit into one that says so."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
+
+
+# --- one machine ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -91,18 +120,13 @@ class SavedRun:
 
     def restore(self, loop: Any) -> None:
         """Make a loop that has not begun, with a run that was just started, resume from here."""
-        try:
+        with must_fit():
             self._restore(loop)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
 
     def _restore(self, loop: Any) -> None:
         state = self.state
-        for name, own in _NUMBERS.items():
-            setattr(loop, own, state["loop"][name])
-        for row in json.loads(state["history"]):
-            loop.history.append(*row)
-        loop.earlier_seconds, loop.stored_rows = state["seconds"], len(loop.history)
+        restore_record(loop, _NUMBERS, state)
+        loop.stored_rows = len(loop.history)
         loop.best = self._best(loop.problem)
         loop.rng.bit_generator.state = json.loads(state["rng"])
         if not self.is_exact:

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +15,12 @@ from dualgap.files.describe import identity_text
 from dualgap.files.digest import digest
 from dualgap.linalg.validate import Floats
 from dualgap.run.checkpoint import Checkpoint
-from dualgap.run.loop_state import native_rows
+from dualgap.run.loop_state import must_fit, record_of, restore_record
 from dualgap.steps.base import vector
 
 _FILE = "run.checkpoint"
 # Names in the file, which older versions have written too, and attributes of a driver.
-_COUNTERS = {
+_NUMBERS = {
     "number": "rounds",
     "visits": "visits",
     "spent": "counted_visits",
@@ -32,7 +29,7 @@ _COUNTERS = {
     "moved": "moved_since_check",
     "idle": "idle_checks",
     "doubts": "failed_proofs",
-    "doubtful": "failed_gap",
+    "doubtful": "best_failed_gap",
     "primal": "primal",
     "dual": "dual",
     "looks": "gap_passes",
@@ -80,9 +77,7 @@ class CheckpointFolder:
 
 def _state(driver: Any) -> dict[str, Any]:
     return {
-        "loop": {name: getattr(driver, attribute) for name, attribute in _COUNTERS.items()},
-        "seconds": driver.seconds,
-        "history": json.dumps(native_rows(driver.history.rows)),
+        **record_of(driver, _NUMBERS),
         "u": driver.u,
         "best": driver.best,
         "scheme": driver.scheme.state(),
@@ -91,35 +86,19 @@ def _state(driver: Any) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def _must_fit() -> Iterator[None]:
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"the checkpoint does not fit the run ({error}): delete it") from error
-
-
 def saved_duals(state: dict[str, Any], sizes: list[int]) -> list[Floats]:
     """The dual variables of each partition; ``sizes``: how many each must have."""
-    with _must_fit():
+    with must_fit():
         return [vector({"dual": a}, "dual", size) for a, size in zip(state["duals"], sizes)]
 
 
 def restore(driver: Any, state: dict[str, Any]) -> None:
     """Make a driver that has not begun continue from a checkpoint."""
-    with _must_fit():
-        _restore(driver, state)
-
-
-def _restore(driver: Any, state: dict[str, Any]) -> None:
     size = driver.skeleton.coef_size
-    for name, attribute in _COUNTERS.items():
-        setattr(driver, attribute, state["loop"][name])
-    for row in json.loads(state["history"]):
-        driver.history.append(*row)
-    driver.earlier = state["seconds"]
-    driver.u, driver.best = vector(state, "u", size), vector(state, "best", size)
-    driver.scheme.restore(state["scheme"])
-    if driver.outer is not None:
-        driver.outer.restore(state["outer"])
-    driver.schedule.now = state["work"]
+    with must_fit():
+        restore_record(driver, _NUMBERS, state)
+        driver.u, driver.best = vector(state, "u", size), vector(state, "best", size)
+        driver.scheme.restore(state["scheme"])
+        if driver.outer is not None:
+            driver.outer.restore(state["outer"])
+        driver.schedule.now = state["work"]

@@ -18,8 +18,7 @@ from dualgap.distributed.messages import RoundAnswer, RoundMessage, sum_in_order
 from dualgap.distributed.schemes.base import Scheme, coefficients
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
-from dualgap.problem.intercept import split
-from dualgap.run.loop import Snapshot
+from dualgap.run.loop import FailedProofs, Snapshot
 from dualgap.run.solution import Status
 
 
@@ -32,7 +31,7 @@ class Limits(NamedTuple):
     copy_every: int
 
 
-class Driver(RunState):
+class Driver(RunState, FailedProofs):
     """One run: its state, its limits and its record."""
 
     def __init__(
@@ -49,18 +48,18 @@ class Driver(RunState):
     ) -> None:
         super().__init__(engine, facts, scheme)
         self.schedule = schedule
-        self.limits, self.seed, self.callback, self.folder = limits, seed, callback, folder
+        self.limits, self.target = limits, limits.target
+        self.seed, self.callback, self.folder = seed, callback, folder
         self.history = RoundHistory()
         self.progress: Any = None
         self.rounds, self.visits, self.operations = 0, 0.0, 0.0
         self.counted_visits = 0.0  # for max_epochs: those of one round count as one epoch at most
         self.visits_since_check, self.moved_since_check = np.inf, 0
         self.idle_checks = 0  # gap checks in a row between which nothing moved
-        self.failed_proofs, self.failed_gap = 0, np.inf  # in a row, and the smallest of their gaps
         self.primal, self.dual = np.inf, facts.least
         self.checked = False  # whether the last round was a gap check
         self.interrupted: Callable[[], bool] = bool  # whether Ctrl-C asks for an end
-        self.earlier = 0.0  # seconds that the run had taken at the checkpoint
+        self.earlier_seconds = 0.0  # of the run before it was resumed from a checkpoint
         self.started = time.perf_counter()
         retry_until_stable(lambda: scheme.start(engine))
         if saved is None:
@@ -86,14 +85,14 @@ class Driver(RunState):
 
     @property
     def seconds(self) -> float:
-        return self.earlier + time.perf_counter() - self.started
+        return self.earlier_seconds + time.perf_counter() - self.started
 
     # --- deciding -----------------------------------------------------------------------------
 
     def run_to_the_end(self) -> Status:
         try:
             while True:
-                status = self._verdict()
+                status = self._decide()
                 if status is not None:
                     self._store_end(status)
                     return status
@@ -101,15 +100,15 @@ class Driver(RunState):
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
-    def _verdict(self) -> Status | None:
+    def _decide(self) -> Status | None:
         """Whether to stop, and why."""
         if self.progress is not None:
             self.progress.show(self.passes, self.gap)
         if self.checked:
             self.checked = False
-            verdict = self._try_proof() if self._proof_is_due() else None
-            if verdict is not None:
-                return verdict
+            status = self._prove_gap() if self._proof_is_due() else None
+            if status is not None:
+                return status
             if self.outer is not None:
                 self.outer.move(coefficients(self.inner, self.u))
             if self.callback is not None and self.callback(self._snapshot()):
@@ -123,46 +122,32 @@ class Driver(RunState):
         return Status.MAX_SECONDS if self._out_of_time() else None
 
     def _out_of_time(self) -> bool:
-        return self.seconds - self.earlier >= self.limits.max_seconds
+        return self.seconds - self.earlier_seconds >= self.limits.max_seconds
 
     def _proof_is_due(self) -> bool:
         if self.outer is not None:
             return self.outer.proof_is_due
-        return self.gap <= self.limits.target
+        return self.gap <= self.target
 
-    def _try_proof(self) -> Status | None:
+    def _prove_gap(self) -> Status | None:
         """Prove the gap. Gap checks rest on updated vectors; the proof rests on the data.
 
         If it misses the target, the run continues from u as the proof has computed it.
         """
         proof, _ = self.prove()
-        if proof.gap <= self.limits.target:
+        if proof.gap <= self.target:
             return Status.CONVERGED
         if self.outer is not None:
             self.primal, self.dual = min(self.primal, proof.primal), max(self.dual, proof.dual)
-            self.outer.proven(proof.gap, self.limits.target)
+            self.outer.proven(proof.gap, self.target)
             return None
-        smaller = proof.gap < TUNING.smaller_gap * self.failed_gap
-        self.failed_proofs = 0 if smaller else self.failed_proofs + 1
-        if self.failed_proofs >= TUNING.failed_proofs:
+        if self.give_up_after(proof.gap):
             return Status.STALLED
-        self.failed_gap = min(self.failed_gap, proof.gap)
         self.primal, self.dual = proof.primal, proof.dual
         return None
 
     def _snapshot(self) -> Snapshot:
-        coef, intercept = split(self.skeleton, self.best.copy())
-        return Snapshot(
-            epoch=self.epochs,
-            passes=self.passes,
-            seconds=self.seconds,
-            primal=self.primal,
-            dual=self.dual,
-            gap=self.gap,
-            target=self.limits.target,
-            coef=coef,
-            intercept=intercept,
-        )
+        return Snapshot.of(self, self.skeleton, self.best)
 
     # --- moving -------------------------------------------------------------------------------
 
