@@ -29,8 +29,7 @@ from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
 from dualgap.problem.intercept import joined, split
 from dualgap.proof import terms
 from dualgap.proof.certificate import prove
-from dualgap.proof.claims import proven_fits
-from dualgap.proof.proof_file import Proven, write_proof
+from dualgap.proof.proof_file import Proven, proven_fits, write_proof
 
 VERIFIED, REFUSED, NO_BOUND, BAD_INPUT, CRASHED = (
     "verified",

@@ -27,6 +27,10 @@ MOVED = {
 }
 
 
+# Names that have left such a module for another one.
+MOVED_NAMES = {"dualgap.certificate": {"certify": "dualgap.proof.certify"}}
+
+
 class _Redirect(Loader):
     def __init__(self, new: str) -> None:
         self.new = new
@@ -38,6 +42,8 @@ class _Redirect(Loader):
             stacklevel=2,
         )
         module = importlib.import_module(self.new)
+        for name, home in MOVED_NAMES.get(spec.name, {}).items():
+            setattr(module, name, getattr(importlib.import_module(home), name))
         self.spec = module.__spec__  # the import system is about to replace it
         return module
 

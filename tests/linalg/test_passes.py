@@ -22,9 +22,9 @@ N, D = 301, 7
 def small_parts(monkeypatch):
     """Whatever is small counts as large."""
     monkeypatch.setattr(parallel, "TUNING", parallel.TUNING._replace(worthwhile=1, dense_speed=1))
-    monkeypatch.setattr(terms, "_MANY", 1)
+    monkeypatch.setattr(terms, "_THREADED_SAMPLES", 1)
     monkeypatch.setattr(terms, "_PIECE", 32)
-    monkeypatch.setattr(terms, "_BOUNDED", 32)
+    monkeypatch.setattr(terms, "_BOUNDED_PIECE", 32)
 
 
 def data(kind):
@@ -146,7 +146,7 @@ def test_sums_over_pieces_are_those_of_one(small_parts, monkeypatch):
     problem = dg.Problem(given, X[:, 0] + rng.standard_normal(N), "squared", "l1", 0.01)
     w = rng.standard_normal(D)
     pieces = dg.certify(problem, w)
-    monkeypatch.setattr(terms, "_MANY", N + 1)
+    monkeypatch.setattr(terms, "_THREADED_SAMPLES", N + 1)
     whole = dg.certify(problem, w)
     assert pieces.primal == pytest.approx(whole.primal, rel=1e-14)
     assert pieces.gap == pytest.approx(whole.gap, rel=1e-12)

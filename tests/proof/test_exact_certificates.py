@@ -12,9 +12,14 @@ import dualgap as dg
 from dualgap.distributed.driver import facts
 from dualgap.penalties import L1, L2, Box, Weighted
 from dualgap.proof import certificate, terms
-from dualgap.proof.ballast import ballast, candidates, charged, chosen, merged, moves
 from dualgap.proof.exact_balance import exactly_feasible
-from dualgap.proof.rounding import error_of_u, error_of_z
+from dualgap.proof.free_features import (
+    ballast_candidates,
+    choose_ballast,
+    merge_candidates,
+    select_ballast,
+)
+from dualgap.proof.rounding import balance_cost, bound_moves, error_of_u, error_of_z
 from dualgap.proof.screening import proven_zero
 from dualgap.run.path import path
 
@@ -110,13 +115,13 @@ def test_the_exact_point_is_balanced_and_as_near_as_promised(problem):
     for column in columns:
         for k in range(problem.width):
             assert sum(s * row[k] * x for s, row, x in zip(weights, exact, column)) == 0
-    held = ballast(problem, dual)
+    ballast = choose_ballast(problem, dual)
     missing = problem.lam * (np.abs(problem.average(dual)) + error_of_u(problem, dual))
-    far = moves(held, missing[held.places], problem.weight_error)
+    far = bound_moves(ballast, missing[ballast.places], problem.weight_error)
     assert far is not None
     moved = {
         int(i) * problem.width + int(k): limit
-        for i, k, limit in zip(held.samples, held.classes, far)
+        for i, k, limit in zip(ballast.samples, ballast.classes, far)
     }
     assert set(repairs) <= set(moved)
     for place, value in repairs.items():
@@ -129,14 +134,14 @@ def test_partitions_have_the_ballast_of_the_whole():
         if problem.free_places.size > problem.width:
             continue  # partitions refuse other free features
         dual = problem.flat(dg.solve(problem, tol=1e-3).dual, "dual", problem.n)
-        here = ballast(problem, dual)
+        here = choose_ballast(problem, dual)
         halves = [np.arange(0, 11), np.arange(11, 30)]
         parts = []
         for places in halves:
             own = problem.on_samples(places)
             flat = dual.reshape(problem.n, -1)[places].ravel()
-            parts.append(candidates(own, flat))
-        there = chosen(merged(parts, [len(places) for places in halves]))
+            parts.append(ballast_candidates(own, flat))
+        there = select_ballast(merge_candidates(parts, [len(places) for places in halves]))
         for one, other in zip(here[:5], there[:5]):
             np.testing.assert_array_equal(one, other)
 
@@ -153,30 +158,30 @@ def test_what_ballast_costs_is_charged(problem):
     """Moves by the bound, either way: u, φ* and a·z change by no more than the charge says."""
     rng = np.random.default_rng(0)
     dual = problem.flat(dg.solve(problem, tol=1e-3).dual, "dual", problem.n)
-    held = ballast(problem, dual)
+    ballast = choose_ballast(problem, dual)
     w = rng.normal(size=problem.coef_size) * rng.choice([-1.0, 1.0], size=problem.coef_size)
-    missing = 0.5 * np.abs(held.constraints).sum(axis=0).min() * np.ones(len(held.places))
-    far = moves(held, missing, problem.weight_error)
+    missing = 0.5 * np.abs(ballast.constraints).sum(axis=0).min() * np.ones(len(ballast.places))
+    far = bound_moves(ballast, missing, problem.weight_error)
     if far is None:
         missing *= 1e-3
-        far = moves(held, missing, problem.weight_error)
-    cost = charged(problem, held, missing, w)
+        far = bound_moves(ballast, missing, problem.weight_error)
+    cost = balance_cost(problem, ballast, missing, w)
     z, conjs = problem.decision(w), conjs_of(problem, dual)
     for signs in product([-1.0, 1.0], repeat=len(far)):
         moved = dual.reshape(problem.n, -1).copy()
-        for i, k, step in zip(held.samples, held.classes, far * np.array(signs)):
+        for i, k, step in zip(ballast.samples, ballast.classes, far * np.array(signs)):
             moved[i, k] += step
             if problem.width > 1:
                 moved[i, int(problem.y[i])] -= step
         change = moved.ravel() - dual
         assert (np.abs(problem.average(change)) <= cost.u * (1.0 + 1e-9)).all()
         grown = conjs_of(problem, moved.ravel()) - conjs
-        assert grown <= cost.of_dual + 1e-12
-        assert grown + abs(np.sum(problem.weighted(change) * z)) <= cost.of_gap + 1e-12
+        assert grown <= cost.dual + 1e-12
+        assert grown + abs(np.sum(problem.weighted(change) * z)) <= cost.gap + 1e-12
 
 
-def test_one_function_judges():
-    assert facts.judged is certificate.judged
+def test_one_function_makes_every_certificate():
+    assert facts.certificate_from_sums is certificate.certificate_from_sums
 
 
 def test_a_point_without_room_is_made_shorter_first():

@@ -18,8 +18,7 @@ import dualgap as dg
 from dualgap.cli import app
 from dualgap.distributed import solve as solve_in_parts
 from dualgap.penalties import Box, ElasticNet, Weighted
-from dualgap.proof.claims import proven_fits
-from dualgap.proof.proof_file import write_proof
+from dualgap.proof.proof_file import proven_fits, write_proof
 from tools.check_proofs import CRASHED, REFUSED, check_many
 
 

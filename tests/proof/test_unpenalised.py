@@ -203,7 +203,7 @@ def test_a_penalty_of_its_own_does_not_see_facts_of_another():
     assert first is problem.unpenalised
     other = problem.with_penalty(Weighted(L2(), [0.0, 1.0, 1.0, 1.0, 1.0]))
     np.testing.assert_array_equal(other.free_places, [0])
-    columns = other.unpenalised.X * other.unpenalised.divisor
+    columns = other.unpenalised.X * np.sqrt(other.column_squares[:1])
     np.testing.assert_allclose(columns, np.asarray(X)[:, :1], rtol=1e-15)
     assert problem.unpenalised is first
 

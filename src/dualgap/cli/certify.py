@@ -15,8 +15,7 @@ from dualgap.datasets.tables import Wanted
 from dualgap.files.model import Model
 from dualgap.files.model_file import ForeignFileError, load_model
 from dualgap.problem import Problem
-from dualgap.proof.claims import hints_of, proven_fits
-from dualgap.proof.proof_file import write_proof
+from dualgap.proof.proof_file import proven_fits, reading_hints, write_proof
 
 _DEFAULT_TOL = 1e-6  # for a model that does not say to which tolerance it was fitted
 
@@ -94,7 +93,7 @@ def certify(
     if proof is not None:
         column = given.target or (own.settings.get("target_column") if own else None)
         stated = proven_fits(table.y, list(zip([one.problem for one in found], proofs)))
-        write_proof(proof, table.X, table.y, stated, hints_of(table, column))
+        write_proof(proof, table.X, table.y, stated, reading_hints(table, column))
     proven = result.relative_gap <= goal
     if json:
         show.as_json({"proven": proven, "tol": goal, **show.proof(result), "sentence": str(result)})

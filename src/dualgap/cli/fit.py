@@ -15,8 +15,7 @@ from dualgap.cli.problem_options import ProblemOptions, usual_loss
 from dualgap.datasets.open import Table
 from dualgap.files.model_file import check_ending, save_model
 from dualgap.problem import Problem
-from dualgap.proof.claims import hints_of, proven_fits
-from dualgap.proof.proof_file import write_proof
+from dualgap.proof.proof_file import proven_fits, reading_hints, write_proof
 from dualgap.run.solution import REMEDY, Solution, Status, counted
 from dualgap.run.solve import solve
 
@@ -94,7 +93,7 @@ def fit(
             table.X,
             table.y,
             proven_fits(table.y, [(problem, solution)]),
-            hints_of(table, stated.target),
+            reading_hints(table, stated.target),
         )
     if json:
         show.as_json(_as_json(table, problem, solution, where, proof, run.tol))

@@ -18,7 +18,6 @@ APART = (
     "methods",
     "plots",
     "proof/certify.py",
-    "proof/claims.py",
     "proof/exact_balance.py",
     "proof/predictions.py",
     "proof/proof_file.py",

@@ -27,9 +27,8 @@ from dualgap.distributed.messages import (
     compact,
 )
 from dualgap.linalg.validate import Floats
-from dualgap.proof import terms
+from dualgap.proof import free_features, terms
 from dualgap.proof.balance_blocks import Tilts
-from dualgap.proof.ballast import candidates
 from dualgap.proof.rounding import dual_sizes, error_of_z
 from dualgap.samplings.eso import occurrences
 from dualgap.steps.base import dual_start
@@ -116,7 +115,7 @@ def ballast_candidates(
     block: Block, a: Floats, k: int, change: DualChange
 ) -> tuple[tuple[Any, int], Floats]:
     """Changed dual variables that can make their balance exact, and the size of the partition."""
-    return (candidates(block, changed_dual(block, a, change)), block.n), a
+    return (free_features.ballast_candidates(block, changed_dual(block, a, change)), block.n), a
 
 
 def adopt(block: Block, a: Floats, k: int, change: DualChange) -> tuple[None, Floats]:

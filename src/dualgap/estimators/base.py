@@ -21,9 +21,8 @@ from dualgap.estimators.fits import CallbackSupport, Fit, Reports, Subproblem, s
 from dualgap.linalg.validate import Floats, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
-from dualgap.proof.claims import proven_fits
-from dualgap.proof.predictions import coef_lines
-from dualgap.proof.proof_file import write_proof
+from dualgap.proof.predictions import coef_rows
+from dualgap.proof.proof_file import proven_fits, write_proof
 from dualgap.run.loop import Snapshot
 
 PROOFS = (
@@ -118,7 +117,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         if coef is None:
             return nothing
         n, p = X.shape
-        coef = coef_lines(coef)
+        coef = coef_rows(coef)
         rows = len(self.classes_) if self._joint else count
         if coef.shape != (rows, p):
             return nothing

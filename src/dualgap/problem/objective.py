@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import conj_slope, domain, strength
 from dualgap.linalg import products, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
@@ -208,8 +210,19 @@ class Objective(DesignMatrix):
 def _feature_facts(penalty: Any, size: int) -> FeatureFacts:
     """The facts of each of ``size`` coefficients."""
     facts = FeatureFacts(*np.empty((5, 1 if is_uniform(penalty) else size)))
-    terms.feature_facts(penalty, *facts)
+    _fill_feature_facts(penalty, *facts)
     return _repeated(facts, size) if is_uniform(penalty) else facts
+
+
+@kernel
+def _fill_feature_facts(
+    penalty: Any, origin: Any, reach: Any, strengths: Any, low: Any, high: Any
+) -> None:
+    for j in range(len(origin)):
+        origin[j] = conj_slope(penalty, 0.0, 0.0, j)
+        reach[j] = max(conj_slope(penalty, np.inf, 0.0, j), -conj_slope(penalty, -np.inf, 0.0, j))
+        strengths[j] = strength(penalty, j)
+        low[j], high[j] = domain(penalty, j)
 
 
 def _distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:

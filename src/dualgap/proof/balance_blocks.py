@@ -1,10 +1,10 @@
 """A balanced dual point close to a given one, for losses of many classes.
 
 A block is a = e_y − s with shares s in the simplex. Tilted shares s_k exp(x_U·t_k)/Z stay there,
-and those without an imbalance are the nearest ones in the sense of Kullback and Leibler: Newton
-steps on t with the Hessian Σ c x xᵀ ⊗ (diag(s) − ssᵀ), whatever the loss. For s = softmax(z) a tilt
-is a change of the free coefficients. Shares of 0 stay 0; where too few others are left, a little of
-the uniform distribution is mixed in.
+and the balanced ones are the nearest in the Kullback-Leibler divergence. Newton steps on t find
+them, with the Hessian Σ c x xᵀ ⊗ (diag(s) − ssᵀ), whatever the loss. For s = softmax(z) a tilt is a
+change of the free coefficients. Shares of 0 stay 0. If too few others are left, a little of the
+uniform distribution is mixed in.
 """
 
 from __future__ import annotations
@@ -14,31 +14,39 @@ from typing import Any, Protocol
 import numpy as np
 
 from dualgap.linalg.validate import Floats
-from dualgap.proof.balance_search import Family, gram_of, is_close, polish, settle, solved, summed
+from dualgap.proof.balance import (
+    Family,
+    columns_times,
+    gram_of,
+    is_nearly_balanced,
+    most_balanced,
+    newton_direction,
+    polish,
+)
+from dualgap.proof.tuning import TUNING
 
-_MIXED = (0.0, 1e-8, 1e-4, 1e-2, 1.0)  # parts of the uniform distribution
-_STEEPEST = 600.0  # exponents beyond it would overflow
+_LARGEST_EXPONENT = 600.0  # larger ones could overflow
 
 
-class Mixing(Family, Protocol):
-    """A family that can take in other points."""
+class MixingFamily(Family, Protocol):
+    """A family into which the uniform distribution can be mixed."""
 
-    def mix(self, part: float) -> None:
-        """Bring in a part of the uniform distribution."""
+    def mix(self, share: float) -> None:
+        """Mix in this share of the uniform distribution."""
 
     def corrected(self, a: Any, missing: Floats) -> Any:
-        """A Newton step from the point itself, which leaves the errors of a long tilt behind."""
+        """A Newton step from ``a`` itself, without the rounding errors of a long tilt."""
 
 
 class Tilts:
-    """Shares of the other classes, tilted; t has an entry for each free feature and class."""
+    """Tilted shares of the other classes; t has an entry for each free feature and class."""
 
     def __init__(self, problem: Any, X: Floats, a: Floats) -> None:
         self.problem, self.c, self.X = problem, problem.c, X
         self.y = problem.y.astype(np.int64)
         self.rows, self.width = np.arange(problem.n), problem.width
         self.size = X.shape[1] * self.width
-        # Where no sample of a class has a weight, a balance leaves it no share of others either.
+        # If no sample of a class has a weight, a balance leaves it no share of other samples.
         self.idle = problem.classes_without_weight
         self.taken = self._others(-a.reshape(problem.n, self.width))
 
@@ -49,8 +57,8 @@ class Tilts:
         taken[:, self.idle] = 0.0
         return taken
 
-    def mix(self, part: float) -> None:
-        self.taken = self._others((1.0 - part) * self.taken + part / self.width)
+    def mix(self, share: float) -> None:
+        self.taken = self._others((1.0 - share) * self.taken + share / self.width)
 
     def _own(self, taken: Floats) -> Floats:
         return np.asarray(np.maximum(1.0 - taken.sum(axis=1), 0.0))
@@ -58,7 +66,7 @@ class Tilts:
     def at(self, t: Floats) -> Floats:
         tilt: Floats = np.einsum("ij,jk->ik", self.X, t.reshape(-1, self.width))
         tilt -= tilt[self.rows, self.y][:, None]
-        tilted = self.taken * np.exp(np.clip(tilt, -_STEEPEST, _STEEPEST))
+        tilted = self.taken * np.exp(np.clip(tilt, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
         total = self._own(self.taken) + tilted.sum(axis=1)
         tilted /= np.where(total > 0.0, total, 1.0)[:, None]
         a = -tilted
@@ -66,7 +74,7 @@ class Tilts:
         return a.ravel()
 
     def imbalance(self, a: Floats) -> Floats:
-        return np.concatenate([summed(self._weighted(a), column) for column in self.X.T])
+        return np.concatenate([columns_times(self._weighted(a), column) for column in self.X.T])
 
     def length(self, a: Floats) -> Floats:
         return np.tile(np.sqrt(np.sum(self._weighted(a) ** 2, axis=0)), self.X.shape[1])
@@ -83,26 +91,26 @@ class Tilts:
         for j in range(m):
             for k in range(j + 1):
                 weights = self.c * self.X[:, j] * self.X[:, k]
-                block = np.diag(summed(shares, weights)) - gram_of(shares, weights)
+                block = np.diag(columns_times(shares, weights)) - gram_of(shares, weights)
                 out[j, :, k, :] = out[k, :, j, :] = block
         return out.reshape(self.size, self.size)
 
     def corrected(self, a: Floats, missing: Floats) -> Floats:
         family = Tilts(self.problem, self.X, a)
-        return family.at(solved(family.gram(np.zeros(family.size), a), missing))
+        return family.at(newton_direction(family.gram(np.zeros(family.size), a), missing))
 
 
 def balance_blocks(problem: Any, X: Floats, a: Floats) -> Floats:
-    """The balanced point."""
-    return np.asarray(balanced(Tilts(problem, X, a), a, problem.n))
+    """A balanced point close to ``a``."""
+    return np.asarray(balance_by_tilts(Tilts(problem, X, a), a, problem.n))
 
 
-def balanced(family: Mixing, found: Any, n: int) -> Any:
-    """The same for any such family, from its point ``found``; sums are of n terms."""
-    for part in _MIXED:
-        if is_close(family, found, n):
+def balance_by_tilts(family: MixingFamily, found: Any, n: int) -> Any:
+    """The same along any such family, from its point ``found``; sums have n terms."""
+    for share in TUNING.mixed_shares:
+        if is_nearly_balanced(family, found, n):
             break
-        family.mix(part)
-        found, _ = settle(family)
+        family.mix(share)
+        found, _ = most_balanced(family)
         found = polish(family, found, family.corrected)
     return found

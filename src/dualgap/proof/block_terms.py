@@ -1,7 +1,8 @@
-"""The sums of ``terms.py`` over samples, for block losses: z and a are flat, K entries a sample.
+"""The sums of ``terms.py`` over samples for block losses: z and a are flat, K entries per sample.
 
-The exact dual point behind a block is the one whose entries k ≠ y are those stored and sum to a_y
-exactly (``losses/_simplex.py``): its entries differ from the stored ones by a relative LOOSE·K·EPS.
+The certificate is that of the exact dual point whose entries k ≠ y are the stored ones and add up
+to a_y exactly (``losses/_simplex.py``). Its entries differ from the stored ones by a relative
+LOOSE·K·EPS.
 """
 
 from __future__ import annotations
@@ -18,14 +19,13 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
 from dualgap.losses._simplex import LOOSE
 
-# Operations per term, those of its sums included, each with an error of EPS/2 at most.
-PER_TERM = 16.0
-FEW = 8  # terms that are simply added up; sums of so many are added up in twice the precision
-ROW = 256  # terms that are computed at a time, before they are added up
+PER_TERM = 16.0  # bounds the rounding of a term and of its sums in EPS: 32 operations of EPS/2
+CHUNK = 8  # terms added up in float64; the sums of chunks are added up in twice the precision
+BATCH = 256  # terms computed at a time, by loops with vector instructions, before they are added up
 
 
 def sample_terms(loss: Any, multiplied: bool, *args: Any) -> Any:
-    """As for scalars; ``z_error`` bounds the Euclidean norm of a block's error."""
+    """The sums of one piece; ``z_error`` bounds the Euclidean norm of each block's error."""
     return _sample_terms(loss, float(loss.gamma), float(loss.lipschitz), *args)
 
 
@@ -45,7 +45,7 @@ def _sample_terms(
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     width = len(z) // len(y)
     slope = np.empty(width)
-    of_primal, of_gap, of_dual = 0.0, 0.0, 0.0
+    primal_error, gap_error, dual_error = 0.0, 0.0, 0.0
     for i in range(len(y)):
         if c[i] == 0.0:
             if len(parts):
@@ -72,18 +72,18 @@ def _sample_terms(
                 slope[k] += a_i[k]
             tilt = min(_norm(slope) + change, _norm(a_i) + lipschitz)
             dual_size = abs(loss_conj) + _sway(a_i, int(y[i]))
-            of_z = abs(loss_value) + steep * reach
+            z_size = abs(loss_value) + steep * reach
             unit = (per_term + LOOSE * width) * EPS
-            of_primal += c[i] * (unit * of_z + steep * error)
-            of_gap += c[i] * (unit * (of_z + dual_size + dot_size) + tilt * error)
-            of_dual += c[i] * unit * dual_size
+            primal_error += c[i] * (unit * z_size + steep * error)
+            gap_error += c[i] * (unit * (z_size + dual_size + dot_size) + tilt * error)
+            dual_error += c[i] * unit * dual_size
     sums = values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
-    return *sums, of_primal, of_gap, of_dual
+    return *sums, primal_error, gap_error, dual_error
 
 
 @helper
 def _product(a: Any, z: Any, y: int) -> tuple[float, float]:
-    """a·z of the exactly feasible point, and the size of its terms."""
+    """a·z of the exactly feasible point, and the sum of the sizes of its terms."""
     total = 0.0
     size = 0.0
     for k in range(len(z)):
@@ -95,8 +95,8 @@ def _product(a: Any, z: Any, y: int) -> tuple[float, float]:
 
 @helper
 def _sway(a: Any, y: int) -> float:
-    """Relative to a change of all shares, how much a conjugate can change that is no steeper than
-    the entropy, whose derivative is 1 + log s; it has no bound for the share left to y."""
+    """A bound on the change of a conjugate, relative to a change of all shares, if it is no steeper
+    than the entropy. The derivative 1 + log s is unbounded at 0: the share of y counts as EPS."""
     share: float = min(max(a[y], 0.0), 1.0)
     left = max(1.0 - share, EPS)
     total: float = share * (2.0 - math.log(left))
@@ -116,7 +116,7 @@ def _norm(x: Any) -> float:
 
 @kernel
 def slopes(loss: Any, y: Any, z: Any, out: Any) -> None:
-    """out = −∇φ(z): for any z a feasible dual point."""
+    """out = −∇φ(z), which is a feasible dual point for any z."""
     width = len(z) // len(y)
     negative = np.empty(width)
     for i in range(len(y)):

@@ -4,6 +4,9 @@ For any w and any dual point a with a finite D(a),  P(w) − D(a) ≥ P(w) − m
 of the non-negative parts of ``terms.py``, evaluated on a frozen pair in float64 from the data as
 given, plus a bound on the rounding errors of that evaluation. The lower bound on min P is D(a) by
 itself, less its own rounding errors: near the optimum it is sharper than P(w) minus the gap.
+
+``certificate_from_sums`` makes every certificate. ``evaluate`` and ``prove`` lead a pair to it;
+partitions of distributed data lead theirs to it as well.
 """
 
 from __future__ import annotations
@@ -18,31 +21,35 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import products, storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined
 from dualgap.proof import terms
-from dualgap.proof.ballast import Charge
-from dualgap.proof.contradiction import refuse_contradiction
-from dualgap.proof.dual_point import EXACT, GIVEN, PLAIN, ROUGH, Point, Sums, feasible
+from dualgap.proof.broken_law import raise_broken_law
+from dualgap.proof.dual_point import (
+    AS_MAINTAINED,
+    DOUBLE_DOUBLE,
+    FLOAT64,
+    FLOAT64_CHEAP_BOUNDS,
+    DualPoint,
+    Precision,
+    make_feasible,
+)
+from dualgap.proof.rounding import BalanceCost
+from dualgap.proof.tuning import TUNING
 
-# A proof is sharp if rounding errors account for no more than this part of its gap.
-_SHARE = 1e-3
-_LOOSE = 1.0 + 1e-9  # covers the rounding errors of norms
-# Entries of X from which a pass that only makes bounds sharper is worth saving.
-_LARGE = 100_000
+_NORM_ERROR = 1.0 + 1e-9  # covers the rounding errors of norms
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """Proof of the quality of a coefficient vector.
 
-    ``primal``         the objective P(w), as float64 has it
+    ``primal``         the objective P(w), as float64 computes it
     ``dual``           no coefficients can have a smaller objective than this
-    ``gap``            at least P(w) − min P, never negative: the sum of the parts and of rounding
-                       errors (up to which it is primal − dual)
+    ``gap``            at least P(w) − min P, never negative: the sum of all parts and of bounds on
+                       rounding errors (up to which it is primal − dual)
     ``scale``          P(0), the objective at zero coefficients with the best unpenalised intercept
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
-    ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap; of
-                       samples empty where nobody has asked for it (``evaluate``)
+    ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap;
+                       ``sample_parts`` is empty if the caller did not ask for it (``evaluate``)
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
     ``constant``       the value of the constant feature, the last one; 0 when there is none
     ``upper``          P(w) is at most this, rounding errors included
@@ -77,7 +84,7 @@ class Certificate:
             raise ValueError(f"X has {matrix.shape[1]} features where {needed} are needed")
         squares = np.empty(matrix.shape[0])
         products.weighted_squares(matrix, np.ones(matrix.shape[1]), squares)
-        return np.asarray(self.radius * np.sqrt(squares + self.constant**2) * _LOOSE)
+        return np.asarray(self.radius * np.sqrt(squares + self.constant**2) * _NORM_ERROR)
 
     def __str__(self) -> str:
         if not np.isfinite(self.primal):
@@ -91,12 +98,74 @@ class Certificate:
         )
 
 
-class Pair(NamedTuple):
-    """A primal and a dual point with their images z = Xw and u = (1/λ) Σ c a x.
+def certificate_from_sums(
+    problem: Problem,
+    samples: terms.Sums,
+    sample_parts: Floats,
+    w: Floats,
+    point: DualPoint,
+    scale: float,
+) -> tuple[Certificate, float]:
+    """Make a certificate from the sums over all samples and a feasible dual point.
 
-    ``z_anew`` and ``u_anew`` say that an image is a sum over the data, made for this very point: a
-    proof need not repeat it. Else it may have been kept up to date by small additions. ``lent``
-    says that ``a`` is part of the state of a run, which will change: who keeps it makes a copy.
+    Every certificate is made here, wherever its samples are: for partitions, ``problem`` is the
+    driver's. Also returns what rounding errors and the exact balance of free features have added.
+    """
+    feature_parts = np.empty(problem.coef_size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        features = terms.feature_terms(
+            problem.penalty, problem.lam, w, point.u, point.error, feature_parts
+        )
+        cost = BalanceCost(0.0, np.inf, np.inf) if point.cost is None else point.cost
+        gap_error = samples.gap_error + features.gap_error + cost.gap
+        dual_error = samples.dual_error + features.dual_error + cost.dual
+        primal = samples.values + features.values
+        gap = samples.gap + features.gap + gap_error
+        dual = 0.0 - (samples.conjs + features.conjs + dual_error)
+        upper = primal
+        if point.error.size:  # the sums of these lines are rounded as well
+            dual, gap = 0.0 - _rounded_up(-dual), _rounded_up(gap)
+            # P ≤ D + gap is often the better bound.
+            upper = _rounded_up(primal + (samples.primal_error + features.primal_error))
+            upper = min(upper, _rounded_up(dual_error - samples.conjs - features.conjs + gap))
+    if problem.width > 1:
+        feature_parts = feature_parts.reshape(problem.d, -1).sum(axis=1)
+    gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
+    certificate = Certificate(
+        primal=np.inf if np.isnan(primal) else primal,
+        dual=-np.inf if np.isnan(dual) else dual,
+        gap=gap,
+        scale=scale,
+        radius=_radius(gap, problem.lam * problem.least_strength),
+        sample_parts=sample_parts,
+        feature_parts=feature_parts,
+        constant=problem.constant,
+        upper=np.inf if np.isnan(upper) else upper,
+    )
+    return certificate, gap_error + dual_error
+
+
+def _rounded_up(number: float) -> float:
+    return number + 4.0 * EPS * abs(number)
+
+
+def _radius(gap: float, strength: float) -> float | None:
+    if strength == 0.0:
+        return None
+    if not gap < np.inf:
+        return np.inf
+    return float(np.sqrt(2.0 * gap) / np.sqrt(strength)) * (1.0 + 4.0 * EPS)
+
+
+# --- from a pair to its certificate ---------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    """A primal and a dual point with their products z = Xw and u = (1/λ) Σ c a x.
+
+    ``z_anew`` and ``u_anew`` say that a product was computed from the data for this very point, so
+    that a proof need not repeat it. Otherwise a run may have kept it up to date by small additions.
+    ``lent`` says that ``a`` is part of the state of a run, which will change: copy it to keep it.
     """
 
     w: Floats
@@ -108,19 +177,15 @@ class Pair(NamedTuple):
     lent: bool = False
 
 
-def certify(problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0) -> Certificate:
-    """Certify any coefficients, wherever they come from.
+def evaluate(problem: Problem, pair: Pair, *, parts: bool = True) -> Certificate:
+    """The certificate of a pair as a run maintains it, without rounding errors: not a proof.
 
-    ``dual`` is a dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point
-    −φ'(Xw), which needs no knowledge, and 0, which says that losses have a minimum, are tried as
-    well, and the best of them is used. ``intercept`` is what decision values have on top of X·coef.
-    For a loss of K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
+    If ``parts`` is false, it lacks the parts of samples.
     """
-    dual = None if dual is None else problem.flat(dual, "dual", problem.n)
-    return prove(problem, joined(problem, coef, intercept), dual)[0]
+    return _attempt(problem, pair, AS_MAINTAINED, parts=parts).certificate
 
 
-class _Proof(NamedTuple):
+class _Attempt(NamedTuple):
     """A certificate, the dual point that it rests on, and what rounding errors have added."""
 
     certificate: Certificate
@@ -128,67 +193,82 @@ class _Proof(NamedTuple):
     rounding: float
 
     @property
-    def reach(self) -> float:
-        """The gap, or the difference of the bounds, if that is larger."""
-        own = self.certificate
-        return max(own.gap, own.primal - own.dual)
+    def larger_gap(self) -> float:
+        """The gap or the difference of the two bounds, whichever is larger."""
+        return max(self.certificate.gap, self.certificate.primal - self.certificate.dual)
 
     @property
     def is_sharp(self) -> bool:
-        return self.rounding <= _SHARE * self.certificate.gap
+        return self.rounding <= TUNING.rounding_share * self.certificate.gap
+
+
+def _attempt(problem: Problem, pair: Pair, precision: Precision, *, parts: bool = True) -> _Attempt:
+    with np.errstate(over="ignore", invalid="ignore"):
+        pair, point, shrinkage = make_feasible(problem, pair, precision)
+        sample_parts = np.empty(problem.n if parts else 0)
+        samples = terms.sample_terms(
+            problem.loss, problem.y, problem.c, pair.z, pair.a,
+            precision.error_of_z(problem, pair.w), sample_parts, problem.width,
+            problem.weight_error,
+        )  # fmt: skip
+    certificate, rounding = certificate_from_sums(
+        problem, samples, sample_parts, pair.w, point, problem.scale
+    )
+    # A shorter dual point costs about that share of D(a), which is about as large as P(0).
+    return _Attempt(certificate, pair.a, rounding + shrinkage * problem.scale)
 
 
 def prove(
     problem: Problem,
     w: Floats,
     dual: Floats | None,
-    enough: float = 0.0,
+    target_gap: float = 0.0,
     z: Floats | None = None,
     u: Floats | None = None,
 ) -> tuple[Certificate, Floats]:
-    """The certificate, and the dual point that it rests on. u is computed anew for each one.
+    """The best certificate found, and the dual point that it rests on.
 
-    Tried are ``dual``, −φ'(Xw) and 0, until a gap of ``enough`` is proven. Rounding errors are
-    bounded roughly at first, if that may be enough; sums are taken in twice the precision only
-    where the errors of float64 matter, since it takes many times as long.
-    ``z`` and ``u`` are the images of ``w`` and ``dual`` if these were just computed from the data.
+    Tries the dual points ``dual``, −φ'(Xw) and 0, until a gap of ``target_gap`` is proven. Cheap
+    bounds on rounding errors come first, if they may suffice. Double-double sums take many times as
+    long and are made only where the errors of float64 matter. ``z`` and ``u`` are the products of
+    ``w`` and ``dual``, if they were just computed from the data.
     """
     z = problem.decision(w) if z is None else z
     pairs: list[Pair] = []
-    best: _Proof | None = None
-    for pair in _candidates(problem, w, dual, z, u):
-        nothing = not pair.a.any()
-        if nothing and best and best.certificate.gap <= best.certificate.primal - problem.least:
+    best: _Attempt | None = None
+    for pair in _candidate_pairs(problem, w, dual, z, u):
+        is_zero = not pair.a.any()
+        if is_zero and best and best.certificate.gap <= best.certificate.primal - problem.least:
             continue
-        if enough > 0.0 and problem.entries >= _LARGE:
-            best = _better(best, _evaluate(problem, pair, ROUGH))
-            if best.reach <= enough:
+        if target_gap > 0.0 and problem.entries >= TUNING.cheap_bounds_entries:
+            best = _better(best, _attempt(problem, pair, FLOAT64_CHEAP_BOUNDS))
+            if best.larger_gap <= target_gap:
                 break
         pairs.append(pair)
-        best = _better(best, _evaluate(problem, pair, PLAIN))
-        if best.reach <= enough:
+        best = _better(best, _attempt(problem, pair, FLOAT64))
+        if best.larger_gap <= target_gap:
             break
-    return _sharpened(problem, w, pairs, best, enough)
+    return _sharpen_if_needed(problem, w, pairs, best, target_gap)
 
 
 def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
-    """The same with this dual point and no other: two passes over the data."""
-    pair = _given(problem, w, dual, problem.decision(w), None)
-    return _sharpened(problem, w, [pair], _evaluate(problem, pair, PLAIN), 0.0)
+    """The certificate from this dual point and no other: two passes over the data."""
+    pair = _pair_with(problem, w, dual, problem.decision(w), None)
+    return _sharpen_if_needed(problem, w, [pair], _attempt(problem, pair, FLOAT64), 0.0)
 
 
-def _candidates(
+def _candidate_pairs(
     problem: Problem, w: Floats, dual: Floats | None, z: Floats, u: Floats | None
 ) -> Iterator[Pair]:
     if dual is not None:
-        yield _given(problem, w, dual, z, u)
+        yield _pair_with(problem, w, dual, z, u)
     a = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, z, a)
     yield Pair(w, a, z, np.empty(0))
     yield Pair(w, np.zeros(problem.dual_size), z, np.empty(0))
 
 
-def _given(problem: Problem, w: Floats, dual: Floats, z: Floats, u: Floats | None) -> Pair:
+def _pair_with(problem: Problem, w: Floats, dual: Floats, z: Floats, u: Floats | None) -> Pair:
     a = np.empty(problem.dual_size)
     terms.projections(problem.loss, problem.y, dual, a)
     if not np.array_equal(a, dual):
@@ -196,91 +276,18 @@ def _given(problem: Problem, w: Floats, dual: Floats, z: Floats, u: Floats | Non
     return Pair(w, dual, z, np.empty(0) if u is None else u, u_anew=u is not None)
 
 
-def _better(one: _Proof | None, other: _Proof) -> _Proof:
+def _better(one: _Attempt | None, other: _Attempt) -> _Attempt:
     return other if one is None or other.certificate.gap < one.certificate.gap else one
 
 
-def _sharpened(
-    problem: Problem, w: Floats, pairs: list[Pair], best: _Proof | None, enough: float
+def _sharpen_if_needed(
+    problem: Problem, w: Floats, pairs: list[Pair], best: _Attempt | None, target_gap: float
 ) -> tuple[Certificate, Floats]:
-    if best is None or not (best.is_sharp or best.reach <= enough):
+    """The best attempt, repeated in twice the precision if rounding matters."""
+    if best is None or not (best.is_sharp or best.larger_gap <= target_gap):
         for pair in pairs:
-            best = _better(best, _evaluate(problem, pair, EXACT))
+            best = _better(best, _attempt(problem, pair, DOUBLE_DOUBLE))
     assert best is not None
-    refuse_contradiction(problem, best.certificate, w, best.dual)
+    if best.certificate.dual > best.certificate.upper:
+        raise_broken_law(problem, best.certificate, w, best.dual)
     return best.certificate, best.dual
-
-
-def evaluate(problem: Problem, pair: Pair, *, parts: bool = True) -> Certificate:
-    """The certificate of a pair as a run maintains it, without the rounding errors, and if
-    ``parts`` is false without the parts of samples."""
-    return _evaluate(problem, pair, GIVEN, parts=parts).certificate
-
-
-def _evaluate(problem: Problem, pair: Pair, sums: Sums, *, parts: bool = True) -> _Proof:
-    with np.errstate(over="ignore", invalid="ignore"):
-        pair, point, shorter = feasible(problem, pair, sums)
-        sample_parts = np.empty(problem.n if parts else 0)
-        samples = terms.sample_terms(
-            problem.loss, problem.y, problem.c, pair.z, pair.a, sums.of_z(problem, pair.w),
-            sample_parts, problem.width, problem.weight_error,
-        )  # fmt: skip
-    certificate, rounding = judged(problem, samples, sample_parts, pair.w, point, problem.scale)
-    # A shorter dual point costs about as large a part of D(a), whose size is that of P(0).
-    return _Proof(certificate, pair.a, rounding + shorter * problem.scale)
-
-
-def judged(
-    frame: Problem,
-    samples: terms.Sums,
-    sample_parts: Floats,
-    w: Floats,
-    point: Point,
-    scale: float,
-) -> tuple[Certificate, float]:
-    """The proof, from sums over all samples, wherever these are, and a feasible dual point; and
-    what rounding errors and the exact balance of free features have added to it."""
-    feature_parts = np.empty(frame.coef_size)
-    with np.errstate(over="ignore", invalid="ignore"):
-        features = terms.feature_terms(
-            frame.penalty, frame.lam, w, point.u, point.error, feature_parts
-        )
-        cost = Charge(0.0, np.inf, np.inf) if point.cost is None else point.cost
-        of_gap = samples.of_gap + features.of_gap + cost.of_gap
-        of_dual = samples.of_dual + features.of_dual + cost.of_dual
-        primal = samples.values + features.values
-        gap = samples.gap + features.gap + of_gap
-        dual = 0.0 - (samples.conjs + features.conjs + of_dual)
-        upper = primal
-        if point.error.size:  # the sums of these lines are rounded as well
-            dual, gap = 0.0 - _above(-dual), _above(gap)
-            # P ≤ D + gap is often the better bound.
-            upper = _above(primal + (samples.of_primal + features.of_primal))
-            upper = min(upper, _above(of_dual - samples.conjs - features.conjs + gap))
-    if frame.width > 1:
-        feature_parts = feature_parts.reshape(frame.d, -1).sum(axis=1)
-    gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
-    certificate = Certificate(
-        primal=np.inf if np.isnan(primal) else primal,
-        dual=-np.inf if np.isnan(dual) else dual,
-        gap=gap,
-        scale=scale,
-        radius=_radius(gap, frame.lam * frame.least_strength),
-        sample_parts=sample_parts,
-        feature_parts=feature_parts,
-        constant=frame.constant,
-        upper=np.inf if np.isnan(upper) else upper,
-    )
-    return certificate, of_gap + of_dual
-
-
-def _above(number: float) -> float:
-    return number + 4.0 * EPS * abs(number)
-
-
-def _radius(gap: float, strength: float) -> float | None:
-    if strength == 0.0:
-        return None
-    if not gap < np.inf:
-        return np.inf
-    return float(np.sqrt(2.0 * gap) / np.sqrt(strength)) * (1.0 + 4.0 * EPS)

@@ -1,4 +1,4 @@
-"""``certify``: for coefficients of a problem, of a fitted model, or from anywhere."""
+"""``certify``: the proof for coefficients of a problem, of a fitted model, or from anywhere."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from dualgap.problem import Problem
-from dualgap.proof.certificate import Certificate
-from dualgap.proof.certificate import certify as certify_problem
+from dualgap.problem.intercept import joined
+from dualgap.proof.certificate import Certificate, prove
 
 
 @dataclass(frozen=True, eq=False)
 class CertificateSum:
     """Proof for a model that solves several problems: one-vs-rest, or several targets.
 
-    ``parts`` has a ``Certificate`` for each class or target; ``primal``, ``dual``, ``gap`` and
-    ``scale`` are their sums, and mean for the model what they mean for a part.
+    ``parts`` has a ``Certificate`` for each class or target. ``primal``, ``dual``, ``gap`` and
+    ``scale`` are their sums: they say of the model what those of a part say of its problem.
     """
 
     parts: tuple[Certificate, ...]
@@ -82,29 +82,29 @@ def certify(*args: Any, **options: Any) -> Any:
 
     ``certify(problem, coef, dual=None, intercept=0.0)``
         The proof for coefficients of a ``Problem``, in a few passes over the data. ``dual`` is a
-        dual point (a_i for each sample, w = ∇g*(u) at the optimum). The point −φ'(Xw), which needs
-        no knowledge, and 0, which says that losses have a minimum, are tried as well, and the best
-        of them is used. ``intercept`` is what decision values have on top of X·coef. For a loss of
-        K classes, ``coef`` has shape (p, K), ``dual`` (n, K) and ``intercept`` (K,).
+        dual point (a_i for each sample, w = ∇g*(u) at the optimum). ``certify`` also tries the
+        points −φ'(Xw), which needs no knowledge, and 0, and uses the best. ``intercept`` is added
+        to the decision values X·coef. For a loss of K classes, ``coef`` has shape (p, K), ``dual``
+        (n, K) and ``intercept`` (K,).
 
     ``certify(estimator, X, y, sample_weight=None, tol=1e-6, max_epochs=1000)``
         The proven distance of a fitted model from the optimum of its own objective on X, y: the
-        data of its fit. Models of scikit-learn (and pipelines that end in one), celer, skglm,
-        cyanure, glum, statsmodels, liblinear and XGBoost's gblinear are read, where dualgap has
-        their loss and penalty. Numbers are in the units of the objective that the library
-        documents. The result is a ``Certificate``, for models that solve several problems
-        (one-vs-rest, several targets) a ``CertificateSum`` of them.
+        data of its fit. It reads models of scikit-learn (and pipelines that end in one), celer,
+        skglm, cyanure, glum, statsmodels, liblinear and XGBoost's gblinear, if dualgap has their
+        loss and penalty. Numbers are in the units of the objective that the library documents. The
+        result is a ``Certificate``; for models that solve several problems (one-vs-rest, several
+        targets) it is a ``CertificateSum``.
 
-        Costs: a few passes over the data when they prove a gap of ``tol`` · P(0). If not, as much
-        as to fit the model with ``solve(problem, tol=tol, max_epochs=max_epochs)``, for each of its
-        problems, because a model far from the optimum does not know a good lower bound. The gap
-        exceeds the true distance by at most ``tol`` · P(0), unless a warning says otherwise.
+        Cost: a few passes over the data if these prove a gap of ``tol`` · P(0). Otherwise as much
+        as a fit by ``solve(problem, tol=tol, max_epochs=max_epochs)`` for each of its problems,
+        because a model far from the optimum does not give a good lower bound. The gap exceeds the
+        true distance by at most ``tol`` · P(0), unless a warning says otherwise.
 
     ``certify(X, y, coef, intercept=None, loss=, penalty=, lam=, sample_weight=None)``
         The same for coefficients from anywhere, with the objective named as ``Problem`` names it:
-        the weighted mean of the losses plus ``lam`` times the penalty; 0 is no penalty. An
-        ``intercept`` that is given is one without a penalty, unless ``intercept_penalised`` is
-        true, where ``intercept_scaling`` is the value of the constant feature; None is none.
+        the weighted mean of the losses plus ``lam`` times the penalty; 0 means no penalty. An
+        ``intercept`` is unpenalised, unless ``intercept_penalised`` is true: then
+        ``intercept_scaling`` is the value of the constant feature. None means no intercept.
     """
     if not args and ("model" in options or "X" in options):
         args = (options.pop("model") if "model" in options else options.pop("X"),)
@@ -112,7 +112,7 @@ def certify(*args: Any, **options: Any) -> Any:
         raise ValueError(f"certify needs a Problem, a fitted model or X: {_FORMS}")
     first, rest = args[0], args[1:]
     if isinstance(first, Problem):
-        return certify_problem(first, *rest, **options)
+        return _certify_problem(first, *rest, **options)
     if hasattr(first, "shape") or isinstance(first, (list, tuple)):
         from dualgap.estimators.foreign.certify_named import certify_named
 
@@ -127,6 +127,13 @@ def certify(*args: Any, **options: Any) -> Any:
     raise ValueError(
         f"certify needs a Problem or a fitted model, not {type(first).__name__}: {_FORMS}"
     )
+
+
+def _certify_problem(
+    problem: Problem, coef: Any, dual: Any = None, intercept: Any = 0.0
+) -> Certificate:
+    dual = None if dual is None else problem.flat(dual, "dual", problem.n)
+    return prove(problem, joined(problem, coef, intercept), dual)[0]
 
 
 _FORMS = (

@@ -1,6 +1,7 @@
-"""From a dual point to one whose D(a) is finite: balance unpenalised features, then shrink.
+"""From any dual point to one whose D(a) is finite: balance free features, then shrink.
 
-How well u is known decides how far to go, so each way to compute u comes with a bound on its error.
+How far to go depends on how well u is known, so each way to compute u comes with a bound on its
+error (``Precision``).
 """
 
 from __future__ import annotations
@@ -11,32 +12,67 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap.compile.kernels import kernel
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import exact
 from dualgap.linalg.validate import Floats
 from dualgap.proof import terms
-from dualgap.proof.ballast import Ballast, Charge, ballast, charged
-from dualgap.proof.free_features import balance
+from dualgap.proof.balance import balance_smooth
+from dualgap.proof.balance_blocks import balance_blocks
+from dualgap.proof.balance_kinks import balance_kinks
+from dualgap.proof.free_features import Ballast, FreeFeatures, choose_ballast
 from dualgap.proof.rounding import (
+    BalanceCost,
     ErrorOfZ,
+    balance_cost,
+    cheap_error_of_u,
+    cheap_error_of_z,
     error_of_u,
     error_of_z,
-    rough_error_of_u,
-    rough_error_of_z,
 )
+from dualgap.proof.tuning import TUNING
 
-_SHRINKS = 8  # until rounding errors no longer lead out of the domain of g*
-_BALANCING = 2.0**-40  # by which a point at its bounds is made smaller first, for room to balance
-_UP = 1.0 + 4.0 * EPS
+_ROUNDED_UP = 1.0 + 4.0 * EPS  # covers the three roundings of an imbalance
 
 
-class Sums(NamedTuple):
-    """How u is computed from a: ``measured`` returns a pair with it, and a bound on its error;
-    ``scaled`` does so for a multiple of the pair's dual point. ``of_z`` bounds the error of z."""
+class DualPoint(NamedTuple):
+    """A dual point as the penalty sees it.
 
-    measured: Callable[[Any, Any], tuple[Any, Floats]]
-    scaled: Callable[[Any, Any, Floats, float], tuple[Any, Floats]]
-    of_z: Callable[[Any, Floats], ErrorOfZ]
+    ``u``      (1/λ) Σ c a x, with entries of 0 for free features once these are balanced
+    ``error``  bounds the error of u; empty if u is taken as the run maintains it
+    ``cost``   what the exact balance of free features costs; None if there is no such balance
+    """
+
+    u: Floats
+    error: Floats
+    cost: BalanceCost | None = BalanceCost(0.0, 0.0, 0.0)
+
+
+class FeasiblePair(NamedTuple):
+    """A pair with a finite D(a), and its dual point.
+
+    ``shrinkage`` is the share of its length that the dual point has lost to the errors of u.
+    """
+
+    pair: Any
+    point: DualPoint
+    shrinkage: float
+
+
+# --- how u is computed ----------------------------------------------------------------------------
+
+
+class Precision(NamedTuple):
+    """How well z and u are known.
+
+    ``compute_u(problem, pair)``                the pair with its u, and a bound on the error of u
+    ``scale(problem, pair, error, factor)``     the same for a multiple of the pair's dual point
+    ``error_of_z(problem, w)``                  a bound on the error of z
+    """
+
+    compute_u: Callable[[Any, Any], tuple[Any, Floats]]
+    scale: Callable[[Any, Any, Floats, float], tuple[Any, Floats]]
+    error_of_z: Callable[[Any, Floats], ErrorOfZ]
 
 
 def _multiple(pair: Any, factor: float) -> Any:
@@ -44,148 +80,173 @@ def _multiple(pair: Any, factor: float) -> Any:
     return pair._replace(a=pair.a * factor, u=pair.u * factor, u_anew=False)
 
 
-def _as_it_is(problem: Any, pair: Any) -> tuple[Any, Floats]:
+def _keep_u(problem: Any, pair: Any) -> tuple[Any, Floats]:
     return pair, np.empty(0)
 
 
-def _scaled(problem: Any, pair: Any, error: Floats, factor: float) -> tuple[Any, Floats]:
+def _scale(problem: Any, pair: Any, error: Floats, factor: float) -> tuple[Any, Floats]:
     return _multiple(pair, factor), error
 
 
-def _measured(problem: Any, pair: Any) -> tuple[Any, Floats]:
+def _compute_u(problem: Any, pair: Any) -> tuple[Any, Floats]:
     u = pair.u if pair.u_anew else problem.average(pair.a)
     return pair._replace(u=u), error_of_u(problem, pair.a)
 
 
-def _measured_roughly(problem: Any, pair: Any) -> tuple[Any, Floats]:
+def _compute_u_with_cheap_bound(problem: Any, pair: Any) -> tuple[Any, Floats]:
     u = pair.u if pair.u_anew else problem.average(pair.a)
-    return pair._replace(u=u, u_anew=True), rough_error_of_u(problem, pair.a)
+    return pair._replace(u=u, u_anew=True), cheap_error_of_u(problem, pair.a)
 
 
-def _measured_twice(problem: Any, pair: Any) -> tuple[Any, Floats]:
+def _compute_u_twice_as_precisely(problem: Any, pair: Any) -> tuple[Any, Floats]:
     if problem.width > 1:
-        return _measured(problem, pair)
+        return _compute_u(problem, pair)
     u, error = exact.average(problem, pair.a)
     return pair._replace(u=u), error
 
 
-def _scaled_and_measured(
+def _scale_and_compute_u(
     problem: Any, pair: Any, error: Floats, factor: float
 ) -> tuple[Any, Floats]:
-    return _measured_twice(problem, _multiple(pair, factor))
+    return _compute_u_twice_as_precisely(problem, _multiple(pair, factor))
 
 
-def _no_error(problem: Any, w: Floats) -> ErrorOfZ:
+def _no_error_of_z(problem: Any, w: Floats) -> ErrorOfZ:
     return terms.no_error
 
 
-# As a run maintains it, without any bound; in float64, with a bound that costs nothing and with a
-# better one; in twice the precision.
-GIVEN = Sums(_as_it_is, _scaled, _no_error)
-ROUGH = Sums(_measured_roughly, _scaled, rough_error_of_z)
-PLAIN = Sums(_measured, _scaled, partial(error_of_z, sharp=False))
-EXACT = Sums(_measured_twice, _scaled_and_measured, partial(error_of_z, sharp=True))
+# u as a run maintains it, without any bound: nothing is proven.
+AS_MAINTAINED = Precision(_keep_u, _scale, _no_error_of_z)
+# Float64 sums with bounds that need no further pass over the data.
+FLOAT64_CHEAP_BOUNDS = Precision(_compute_u_with_cheap_bound, _scale, cheap_error_of_z)
+# Float64 sums with sharper bounds.
+FLOAT64 = Precision(_compute_u, _scale, partial(error_of_z, sharp=False))
+# Double-double sums, for scalar losses.
+DOUBLE_DOUBLE = Precision(
+    _compute_u_twice_as_precisely, _scale_and_compute_u, partial(error_of_z, sharp=True)
+)
 
 
-class Point(NamedTuple):
-    """A dual point as the penalty sees it.
-
-    ``u``      with entries of 0 for free features once these are balanced
-    ``error``  bounds that of u; empty if u is as given
-    ``cost``   of an exact balance of free features; None if there is none
-    """
-
-    u: Floats
-    error: Floats
-    cost: Charge | None = Charge(0.0, 0.0, 0.0)
+# --- a feasible pair ------------------------------------------------------------------------------
 
 
-class Feasible(NamedTuple):
-    """``pair`` has such a dual point, of which ``point`` tells the rest; ``shorter`` is the part by
-    which it would be longer if u were exact."""
-
-    pair: Any
-    point: Point
-    shorter: float
-
-
-def feasible(problem: Any, pair: Any, sums: Sums) -> Feasible:
-    """A pair with a finite D(a), from one with any dual point that the loss allows."""
+def make_feasible(problem: Any, pair: Any, precision: Precision) -> FeasiblePair:
+    """A pair with a finite D(a), from one with any dual point in the domain of the loss."""
     if len(problem.free_places):
-        a = balance(problem, pair)
+        a = _balance(problem, pair)
         pair = pair if a is pair.a else pair._replace(a=a, u_anew=False)
-    if sums is GIVEN:
-        return _as_given(problem, pair)
-    whole, error = sums.measured(problem, pair)
-    last = whole
+    if precision is AS_MAINTAINED:
+        return _feasible_as_maintained(problem, pair)
+    full, error = precision.compute_u(problem, pair)
+    last = full
 
-    def at(length: float) -> Point:
+    def point_at(length: float) -> DualPoint:
         nonlocal last
-        last, own = whole, error
+        last, own_error = full, error
         if length < 1.0:
-            last, own = sums.scaled(problem, whole, error, length)
+            last, own_error = precision.scale(problem, full, error, length)
         if length == 0.0:
-            last, own = _nothing(problem, pair), 0.0 * error
-        return balanced(problem, Point(last.u, own), lambda: ballast(problem, last.a), last.w)
+            last, own_error = _with_zero_dual(problem, pair), 0.0 * error
+        point = DualPoint(last.u, own_error)
+        return balance_exactly(problem, point, lambda: choose_ballast(problem, last.a), last.w)
 
-    length, point = shortened(problem, at)
+    length, point = shrink_until_feasible(problem, point_at)
     # Without the errors of u it could be as long as this.
-    if_exact = _room(problem, whole.u, np.empty(0))
-    shorter = 1.0 - length / if_exact if if_exact > 0.0 else 1.0
-    return Feasible(last, point, shorter)
+    if_exact = _feasible_length(problem, full.u, np.empty(0))
+    shrinkage = 1.0 - length / if_exact if if_exact > 0.0 else 1.0
+    return FeasiblePair(last, point, shrinkage)
 
 
-def balanced(frame: Any, point: Point, ballast: Callable[[], Ballast], w: Floats) -> Point:
-    """The point with free features balanced exactly, by the dual variables that ``ballast`` has."""
-    free = frame.free_places
+def _balance(problem: Any, pair: Any) -> Floats:
+    """A dual point that satisfies the constraint of each free feature, up to rounding.
+
+    It is close to the pair's own, if that has room, else to −φ'(z). If free features are so nearly
+    collinear that no search can end, it is the pair's own.
+    """
+    free: FreeFeatures = problem.unpenalised
+    if free.collinear or not len(free.features):
+        return np.asarray(pair.a)
+    if problem.width > 1:
+        return balance_blocks(problem, free.X, pair.a)
+    if problem.loss.differentiable:
+        return balance_smooth(problem, free.X, pair.a, pair.z)
+    return balance_kinks(problem, free.X, free.q, pair.a, pair.z)
+
+
+def balance_exactly(
+    problem: Any, point: DualPoint, ballast: Callable[[], Ballast], w: Floats
+) -> DualPoint:
+    """The point with free features balanced exactly, by the dual variables of the ballast."""
+    free = problem.free_places
     if not len(free):
         return point
-    held = ballast()
-    missing = frame.lam * (np.abs(point.u[held.places]) + point.error[held.places]) * _UP
-    cost = charged(frame, held, missing, w)
+    own = ballast()
+    missing = problem.lam * (np.abs(point.u[own.places]) + point.error[own.places]) * _ROUNDED_UP
+    cost = balance_cost(problem, own, missing, w)
     if cost is None:
         return point._replace(cost=None)
     u, error = point.u.copy(), point.error + cost.u
     u[free] = error[free] = 0.0
-    return Point(u, error, cost)
+    return DualPoint(u, error, cost)
 
 
-def shortened(frame: Any, at: Callable[[float], Point]) -> tuple[float, Point]:
-    """The point ``at(length)``, made shorter until g*(u) is finite for u up to its error and free
-    features are balanced; and its length."""
+def shrink_until_feasible(
+    problem: Any, point_at: Callable[[float], DualPoint]
+) -> tuple[float, DualPoint]:
+    """The longest multiple found whose g*(u) is finite for any error of u and whose free features
+    are balanced: its length and ``point_at(length)``."""
     length = 1.0
-    for trial in range(_SHRINKS):
-        point = at(length)
-        room = 1.0 - _BALANCING if point.cost is None else _room(frame, point.u, point.error)
-        if room == 1.0:
+    for trial in range(TUNING.max_shrinks):
+        point = point_at(length)
+        if point.cost is None:
+            longest = 1.0 - TUNING.shrink_for_balance
+        else:
+            longest = _feasible_length(problem, point.u, point.error)
+        if longest == 1.0:
             return length, point
-        # What a is rounded to may lead outside again, by as little: later trials go further in.
-        length *= max(1.0 - (1.0 - room) * 4.0**trial, 0.0)
-    return 0.0, at(0.0)
+        # Rounding a may lead out of the domain again, by as little: later trials go further in.
+        length *= max(1.0 - (1.0 - longest) * 4.0**trial, 0.0)
+    return 0.0, point_at(0.0)
 
 
-def _room(frame: Any, u: Floats, error: Floats) -> float:
-    if not frame.has_bounded_conj:
+def _feasible_length(problem: Any, u: Floats, error: Floats) -> float:
+    if not problem.has_bounded_conj:
         return 1.0
-    return float(terms.room(u, error, frame.features.low, frame.features.high))
+    return float(feasible_length(u, error, problem.features.low, problem.features.high))
 
 
-def _as_given(problem: Any, pair: Any) -> Feasible:
-    """On the way, where nothing is proven: what a balance misses costs about that much."""
+@kernel
+def feasible_length(u: Any, error: Any, low: Any, high: Any) -> float:
+    """The largest factor up to 1 that brings u within its bounds for any such error.
+
+    Features without a penalty, whose bounds are both 0, do not count.
+    """
+    factor = 1.0
+    for j in range(len(u)):
+        size = error[j] if len(error) else 0.0
+        if u[j] + size > high[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, max(high[j] - size, 0.0) / u[j] if u[j] > 0.0 else 0.0)
+        if u[j] - size < low[j] and (high[j] > 0.0 or low[j] < 0.0):
+            factor = min(factor, max(-low[j] - size, 0.0) / -u[j] if u[j] < 0.0 else 0.0)
+    return factor
+
+
+def _feasible_as_maintained(problem: Any, pair: Any) -> FeasiblePair:
+    """During a run nothing is proven: an imbalance costs about what it changes."""
     free, slack = problem.free_places, 0.0
     if len(free):
         u = pair.u.copy() if pair.u_anew else problem.average(pair.a)
         pair = pair._replace(u=u)
         if (np.abs(u[free]) > error_of_u(problem, pair.a)[free]).any():
-            pair = _nothing(problem, pair)
+            pair = _with_zero_dual(problem, pair)
         slack = 2.0 * problem.lam * float(np.sum(np.abs(pair.u[free] * pair.w[free])))
         pair.u[free] = 0.0
-    room = _room(problem, pair.u, np.empty(0))
-    pair = pair if room == 1.0 else _multiple(pair, room)
-    return Feasible(pair, Point(pair.u, np.empty(0), Charge(0.0, slack, slack)), 0.0)
+    length = _feasible_length(problem, pair.u, np.empty(0))
+    pair = pair if length == 1.0 else _multiple(pair, length)
+    return FeasiblePair(pair, DualPoint(pair.u, np.empty(0), BalanceCost(0.0, slack, slack)), 0.0)
 
 
-def _nothing(problem: Any, pair: Any) -> Any:
-    """With a = 0, which is always feasible and says at least that losses have a minimum."""
+def _with_zero_dual(problem: Any, pair: Any) -> Any:
+    """The pair with a = 0, which is always feasible and proves that losses have a minimum."""
     a, u = np.zeros(problem.dual_size), np.zeros(problem.coef_size)
     return pair._replace(a=a, u=u, u_anew=True)

@@ -1,7 +1,7 @@
 """A dual point that is feasible in exact arithmetic, for proof files.
 
-Certificates prove that such a point is near the floats of a run (``ballast.py``). Here it is
-computed: all dual variables stay floats but those of the ballast, which become fractions.
+Certificates prove that such a point is near the floats of a run (``free_features.py``). Here it is
+computed: the dual variables of the ballast become fractions, and all others stay floats.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
-from dualgap.proof.ballast import Ballast, ballast
+from dualgap.proof.free_features import Ballast, choose_ballast
 
 Repairs = dict[int, Fraction]
 
@@ -25,19 +25,19 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
         _close_shares(a, problem.y.astype(int))
     if not len(problem.free_places) or not a.any():
         return a, {}
-    held = ballast(problem, dual)
+    ballast = choose_ballast(problem, dual)
     # Classes that nothing can be taken from hold their constraints already.
-    used = np.asarray(held.constraints.any(axis=0))
-    columns = _columns(problem, held.free)
-    classes = [k for k in range(problem.width) if problem.width == 1 or k != held.implied]
+    used = np.asarray(ballast.constraints.any(axis=0))
+    columns = _columns(problem, ballast.free)
+    classes = [k for k in range(problem.width) if problem.width == 1 or k != ballast.implied]
     missing = [m for m, one in zip(_imbalance(problem, a, columns, classes), used) if one]
     if not any(missing):
         return a, {}
-    rows = _moves(problem, held, columns, classes)
+    rows = _moves(problem, ballast, columns, classes)
     matrix = [[row[k] for row in rows] for k in np.flatnonzero(used)]
     moves = _solved(matrix, missing)
     repairs = {}
-    for i, k, move in zip(held.samples, held.classes, moves):
+    for i, k, move in zip(ballast.samples, ballast.classes, moves):
         repairs[int(i) * problem.width + int(k)] = Fraction(float(a[i, k])) - move
     return a, repairs
 
@@ -100,11 +100,11 @@ def _exact_dot(s: Floats, a: Floats, x: Floats) -> Fraction:
 
 
 def _moves(
-    problem: Any, held: Ballast, columns: Floats, classes: list[int]
+    problem: Any, ballast: Ballast, columns: Floats, classes: list[int]
 ) -> list[list[Fraction]]:
     """What a move of each dual variable by 1 adds to each constraint."""
     rows = []
-    for i, k, y in zip(held.samples, held.classes, held.y):
+    for i, k, y in zip(ballast.samples, ballast.classes, ballast.y):
         weight = Fraction(1 if problem.s is None else float(problem.s[i]))
         row = []
         for x in columns[i].tolist():

@@ -1,48 +1,56 @@
-"""Features without a penalty: their dual constraint  Σ_i c_i a_i x_ij = 0.
+"""Features without a penalty: their columns, and the ballast that balances them exactly.
 
-With g_j = 0 the conjugate is finite at 0 alone. For a smooth loss the point a = −φ'(z + X_U t)
-satisfies the constraint exactly where t, the change of the unpenalised coefficients, minimises the
-sum of the losses: a smooth problem in a few variables. ``balance_kinks.py`` and
-``balance_blocks.py`` have families of points for other losses.
+With g_j = 0 the conjugate is finite at 0 alone: a dual point is feasible only if it is balanced,
+    Σ_i c_i a_i x_ij = 0   for each free feature j,
+and floats are balanced only up to rounding. But an exactly balanced point is near: a − Δ, where Δ
+is 0 except for as many dual variables as there are constraints. These variables are the ballast.
+A bound on the imbalance gives one on Δ, and ``rounding.balance_cost`` bounds what such a Δ costs.
+No bound on the optimal coefficients of free features is needed. ``exact_balance.py`` computes Δ
+itself, for proof files.
+
+For a loss of many classes a dual variable is an entry (i, k) with k ≠ y_i. The entry of class y_i
+moves by as much the other way, since the entries of a sample add up to 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.linalg.products import norm
+from dualgap.compile.kernels import helper, kernel
+from dualgap.compile.rules import project
+from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
-from dualgap.proof import terms
-from dualgap.proof.balance_blocks import balance_blocks
-from dualgap.proof.balance_kinks import balance_kinks
-from dualgap.proof.balance_search import combined, gram_of, is_close, polish, settle, solved, summed
+from dualgap.proof.tuning import TUNING
 
-_COLLINEAR = 1e-5  # the part of a column that others do not explain, from which it counts
-_SIMPLE = 1024.0  # coefficients of dependent columns are looked for among multiples of 1/1024
-_MANY = 1 << 20  # entries of distinct rows, above which dependent columns are not looked for
+_FAR = 1e300  # beyond every finite bound on a dual variable
+_USED_ROOM = TUNING.used_room
+
+
+# --- columns --------------------------------------------------------------------------------------
 
 
 class FreeFeatures(NamedTuple):
     """What a problem knows of its features without a penalty.
 
-    ``features`` are those from which all others follow exactly, ``X`` their columns divided by
-    their norms ``divisor``. If some follow only nearly, these are all features, and ``collinear``:
-    no search for a balanced dual point could end. ``q`` is the curvature of a typical coordinate
-    step over samples.
+    ``features``   those from which all other free features follow exactly
+    ``X``          their columns, divided by their norms
+    ``collinear``  whether some follow only nearly. Then ``features`` has all of them, and no search
+                   for a balanced dual point could end.
+    ``q``          the curvature of a typical coordinate step over samples
     """
 
     features: Any
     X: Floats
-    divisor: Floats
     collinear: bool
     q: float
 
 
 def free_features(problem: Any) -> FreeFeatures:
-    """Reads X once for each of them; they are few."""
+    """Reads X once for each free feature; they are few."""
     width = problem.width
     features = problem.free_places[::width] // width
     q = _typical_curvature(problem, features)
@@ -54,16 +62,15 @@ def free_features(problem: Any) -> FreeFeatures:
     kept, collinear = _independent(X, problem.c)
     features, X = features[kept], np.asfortranarray(X[:, kept])
     size = np.sqrt(problem.column_squares[features])
-    divisor = np.where(size > 0.0, size, 1.0)
-    X /= divisor
-    return FreeFeatures(features, X, divisor, collinear, q)
+    X /= np.where(size > 0.0, size, 1.0)
+    return FreeFeatures(features, X, collinear, q)
 
 
 def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which all others follow exactly, as far as samples with a weight can tell; or
-    all of them, and True, if some follow only nearly."""
+    """Columns from which all others follow exactly on samples with a weight, and False; or all
+    columns, and True, if some follow only nearly."""
     used = X if X.shape[1] == 1 else X[c > 0.0]
-    peaks = np.max(np.abs(used), axis=0)  # 0 only for columns of zeros: squares might underflow
+    peaks = np.max(np.abs(used), axis=0)  # not by squares, which underflow
     if X.shape[1] == 1:
         return np.flatnonzero(peaks), False
     seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
@@ -76,7 +83,7 @@ def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
         rest = seen[:, j] - basis @ (basis.T @ seen[:, j])
         rest -= basis @ (basis.T @ rest)
         left = float(np.sqrt(np.sum(rest * rest)))
-        if left > _COLLINEAR:
+        if left > TUNING.independent_share:
             kept.append(j)
             basis = np.column_stack([basis, rest / left])
         elif peaks[j] > 0.0:
@@ -88,12 +95,13 @@ def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
 
 
 def _follows(X: Floats, kept: list[int], j: int) -> bool:
-    """Whether a column is exactly a simple combination of others, such as one-hot codes are."""
+    """Whether a column is exactly a simple combination of others, as with one-hot codes."""
     rows = np.unique(X[:, [*kept, j]], axis=0)
-    if rows.size > _MANY:
+    if rows.size > TUNING.max_fraction_entries:
         return False
     found = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
-    simple = [Fraction(round(float(b) * _SIMPLE), int(_SIMPLE)) for b in found]
+    parts = TUNING.combination_denominator
+    simple = [Fraction(round(float(b) * parts), parts) for b in found]
     return all(
         sum(b * Fraction(x) for b, x in zip(simple, row)) == Fraction(row[-1])
         for row in rows.tolist()
@@ -107,79 +115,186 @@ def _typical_curvature(problem: Any, free: Any) -> float:
     return q if 0.0 < q < np.inf else float(problem.unit_curvature)
 
 
-def balance(problem: Any, pair: Any) -> Floats:
-    """A feasible dual point that satisfies the constraint of each free feature, up to rounding.
+# --- ballast --------------------------------------------------------------------------------------
 
-    That is one close to the pair's own, if that has room, else one close to −φ'(z). If features are
-    so nearly collinear that no search can end, the point as it is.
+
+class Ballast(NamedTuple):
+    """Dual variables that can take up an imbalance, with all that the cost of it depends on.
+
+    ``samples``   the sample of each; no sample occurs twice
+    ``classes``   the entry of the sample that moves; 0 for a scalar loss
+    ``room``      how far it can move both ways
+    ``c``, ``y``  weight and target of the sample
+    ``a``         its dual variables, shape (m, width)
+    ``X``         its row, dense and with the constant feature, shape (m, d)
+    ``free``      the features to balance; other free features follow from these
     """
-    free: FreeFeatures = problem.unpenalised
-    if free.collinear or not len(free.features):
-        return np.asarray(pair.a)
-    if problem.width > 1:
-        return balance_blocks(problem, free.X, pair.a)
-    if problem.loss.differentiable:
-        return _balance_smooth(problem, free.X, pair.a, pair.z)
-    return balance_kinks(problem, free.X, free.q, pair.a, pair.z)
+
+    samples: Any
+    classes: Any
+    room: Floats
+    c: Floats
+    y: Floats
+    a: Floats
+    X: Floats
+    free: Any
+
+    @property
+    def places(self) -> Any:
+        """The entries of u that must vanish."""
+        width = self.a.shape[1]
+        return (self.free[:, None] * width + np.arange(width)).ravel()
+
+    @property
+    def implied(self) -> int:
+        """A class whose constraints follow from those of all others, since the entries of a sample
+        add up to 0. It has samples with a weight: other classes are always balanced."""
+        return int(self.y.max()) if len(self.y) else 0
+
+    @property
+    def constraints(self) -> Floats:
+        """Row e: what a move of variable e by its ``room`` adds to each constraint, in the order of
+        u, without the ``implied`` class."""
+        width = self.a.shape[1]
+        rows = (self.c * self.room)[:, None] * self.X[:, self.free]
+        if width == 1:
+            return rows
+        signs = np.zeros((len(rows), width))
+        places = np.arange(len(rows))
+        signs[places, self.classes] = 1.0
+        signs[places, self.y.astype(int)] = -1.0
+        signs = np.delete(signs, self.implied, axis=1)
+        size = len(self.free) * (width - 1)
+        return np.asarray((rows[:, :, None] * signs[:, None, :]).reshape(len(rows), size))
 
 
-class _Slopes:
-    """a(t) = −φ'(z + X_U t)."""
-
-    def __init__(self, problem: Any, X: Floats, z: Floats) -> None:
-        self.problem, self.X, self.z = problem, X, z
-        self.size = X.shape[1]
-
-    def at(self, t: Floats) -> Floats:
-        out = np.empty(self.problem.n)
-        terms.slopes(self.problem.loss, self.problem.y, self.z + combined(self.X, t), out)
-        return out
-
-    def imbalance(self, a: Floats) -> Floats:
-        return summed(self.X, self.problem.c * a)
-
-    def length(self, a: Floats) -> float:
-        return norm(self.problem.c * a)
-
-    def gram(self, t: Floats, a: Floats) -> Floats:
-        return self.weighted_gram(self.curvatures(t))
-
-    def curvatures(self, t: Floats) -> Floats:
-        h = np.empty(self.problem.n)
-        terms.curvatures(self.problem.loss, self.problem.y, self.z + combined(self.X, t), h)
-        return h
-
-    def weighted_gram(self, h: Floats) -> Floats:
-        return gram_of(self.X, self.problem.c * h)
-
-    def polished(self, a: Floats, h: Floats) -> Floats:
-        """``a`` with its imbalance taken out where φ'' gives room."""
-
-        def corrected(a: Floats, missing: Floats) -> Floats:
-            out = np.empty(self.problem.n)
-            push = h * combined(self.X, solved(self.weighted_gram(h), missing))
-            terms.projections(self.problem.loss, self.problem.y, a - push, out)
-            return out
-
-        return polish(self, a, corrected)
+def choose_ballast(problem: Any, a: Floats) -> Ballast:
+    """The dual variables with the most room; depends on the problem and ``a`` alone."""
+    return select_ballast(ballast_candidates(problem, a))
 
 
-def _balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> Floats:
-    family = _Slopes(problem, X, z)
-    found = family.polished(a, family.curvatures(np.zeros(family.size)))
-    if not is_close(family, found, problem.n):
-        found, t = settle(family)
-        found = family.polished(found, family.curvatures(t))
+def ballast_candidates(problem: Any, a: Floats) -> Ballast:
+    """The best dual variables of each kind. Partitions send theirs to the driver."""
+    free = problem.unpenalised
+    found, room = _best_of_each_kind(problem, a, free.X)
+    samples = np.array([i for i, _ in found], dtype=np.int64)
+    classes = np.array([k for _, k in found], dtype=np.int64)
+    return Ballast(
+        samples,
+        classes,
+        room,
+        problem.c[samples],
+        np.asarray(problem.y[samples], dtype=np.float64),
+        a.reshape(problem.n, problem.width)[samples],
+        _rows(problem, samples),
+        free.features,
+    )
+
+
+def merge_candidates(parts: list[Ballast], sizes: list[int]) -> Ballast:
+    """The candidates of all partitions, which have ``sizes`` samples."""
+    starts = np.cumsum([0, *sizes])
+    samples = [part.samples + start for part, start in zip(parts, starts)]
+    columns = zip(*(part[1:-1] for part in parts))
+    rest = [np.concatenate(column) for column in columns]
+    return Ballast._make([np.concatenate(samples), *rest, parts[0].free])
+
+
+def select_ballast(candidates: Ballast) -> Ballast:
+    """One candidate for each constraint, if there are enough; each of another sample."""
+    width = candidates.a.shape[1]
+    order = np.argsort(candidates.samples * width + candidates.classes, kind="stable")
+    candidates = _at(candidates, order)
+    best = _pivots(candidates.constraints, candidates.samples)
+    return _at(candidates, np.array(best, dtype=np.int64))
+
+
+def _at(ballast: Ballast, places: Any) -> Ballast:
+    return Ballast._make([*(column[places] for column in ballast[:-1]), ballast.free])
+
+
+def _best_of_each_kind(problem: Any, a: Floats, X: Floats) -> tuple[list[tuple[int, int]], Floats]:
+    """Pairs of a sample and the class that moves, and how far each can move."""
+    if problem.width == 1 and X.shape[1] == 1:
+        best, far = _roomiest(problem.loss, problem.y, problem.c, a, X[:, 0])
+        return ([(int(best), 0)], np.array([far])) if best >= 0 else ([], np.empty(0))
+    room = _room(problem, a)
+    found: list[tuple[int, int]] = []
+    for k, samples in _kinds(problem):
+        own = room[samples, k]
+        rows = (problem.c[samples] * own)[:, None] * X[samples]
+        found += [(int(np.arange(problem.n)[samples][i]), k) for i in _pivots(rows)]
+    return found, np.array([room[i, k] for i, k in found])
+
+
+def _kinds(problem: Any) -> Iterator[tuple[int, Any]]:
+    """Each class that can move, with the samples of one label."""
+    if problem.width == 1:
+        yield 0, slice(None)
+        return
+    for label in range(problem.width):
+        samples = np.flatnonzero(problem.y == label)
+        for k in range(problem.width if len(samples) else 0):
+            if k != label:
+                yield k, samples
+
+
+def _pivots(rows: Floats, owners: Any = None) -> list[int]:
+    """Rows that span all rows, the longest first; at most one of each owner."""
+    rows, found = rows.copy(), []
+    for _ in range(rows.shape[1]):
+        sizes = np.einsum("ij,ij->i", rows, rows)
+        best = int(np.argmax(sizes)) if len(sizes) else -1
+        if best < 0 or not 0.0 < sizes[best] < np.inf:
+            break
+        found.append(best)
+        along = rows[best] / np.sqrt(sizes[best])
+        if rows.shape[1] == 1:
+            break
+        rows -= np.outer(rows @ along, along)
+        rows[best if owners is None else owners == owners[best]] = 0.0
     return found
 
 
-def fitted_alone(problem: Any) -> Floats:
-    """−φ' where the unpenalised features fit best by themselves; for losses with a derivative."""
-    free: FreeFeatures = problem.unpenalised
+def _room(problem: Any, a: Floats) -> Floats:
+    """How far each dual variable can move both ways, at most about its size; shape (n, K)."""
     if problem.width > 1:
-        # A constant alone predicts the shares of the classes.
-        own = np.eye(problem.width)[problem.y.astype(int)]
-        return np.asarray(own - problem.c @ own).ravel()
-    family = _Slopes(problem, free.X, np.zeros(problem.n))
-    found, t = settle(family)
-    return family.polished(found, family.curvatures(t))
+        shares = np.maximum(-a.reshape(problem.n, problem.width), 0.0)
+        rows = np.arange(problem.n)
+        shares[rows, problem.y.astype(int)] = 0.0
+        left = np.maximum(1.0 - shares.sum(axis=1), 0.0)
+        return np.asarray(_USED_ROOM * np.minimum(shares, left[:, None]))
+    out = np.empty((problem.n, 1))
+    _rooms(problem.loss, problem.y, a, out[:, 0])
+    return out
+
+
+@helper
+def _room_of(loss: Any, a: float, y: float) -> float:
+    room = min(a - project(loss, -_FAR, y), project(loss, _FAR, y) - a, 1.0 + abs(a))
+    return _USED_ROOM * max(room, 0.0)
+
+
+@kernel
+def _rooms(loss: Any, y: Any, a: Any, out: Any) -> None:
+    for i in range(len(y)):
+        out[i] = _room_of(loss, a[i], y[i])
+
+
+@kernel
+def _roomiest(loss: Any, y: Any, c: Any, a: Any, x: Any) -> tuple[int, float]:
+    """The first sample with the most room, in units of its constraint, or −1 if none has room."""
+    best, most, room = -1, 0.0, 0.0
+    for i in range(len(y)):
+        far = _room_of(loss, a[i], y[i])
+        if c[i] * far * abs(x[i]) > most:
+            best, most, room = i, c[i] * far * abs(x[i]), far
+    return best, room
+
+
+def _rows(problem: Any, samples: Any) -> Floats:
+    X = problem.X[samples]
+    X = np.asarray(X.toarray() if storage.is_sparse(X) else X, dtype=np.float64)
+    if problem.has_intercept:
+        X = np.column_stack([X, np.full(len(X), problem.constant)])
+    return X

@@ -1,4 +1,4 @@
-"""What a certificate says about predictions."""
+"""Predictions that the exact optimum shares: mixins for estimators and stored models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dualgap.linalg.validate import Floats
 from dualgap.proof.radius import row_squares
 
 
-def coef_lines(coef: Any) -> Floats:
-    """Coefficients, dense or sparse, with a line for each decision value."""
+def coef_rows(coef: Any) -> Floats:
+    """Dense coefficients with a row for each decision value, from dense or sparse ones."""
     coef = coef.toarray() if storage.is_sparse(coef) else coef
     return np.atleast_2d(np.asarray(coef, dtype=np.float64))
 
@@ -36,9 +36,9 @@ class CertifiedPredictions:
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
-            Rounding errors of the decision values included. Infinite where nothing is proven: for
+            Includes rounding errors of the decision values. Infinite if nothing is proven, as for
             penalties that are not strongly convex, such as L1. With a softmax loss, a constant can
-            be added to all intercepts; the optimum with the same mean as ours is meant.
+            be added to all intercepts: the distance is that from the optimum with the same mean.
         """
         data = self._data(X)
         rounding = self._rounding(data)
@@ -56,16 +56,16 @@ class CertifiedPredictions:
         data = storage.as_data(self._read(X))
         if not hasattr(self, "_radii"):
             raise ValueError(
-                "the coefficients are a mean of several models, of which nothing is proven: fit "
-                "with refit=True"
+                "the coefficients are a mean of several models, so nothing is proven about them: "
+                "fit with refit=True"
             )
         return data
 
     def _rounding(self, data: Any) -> Floats:
-        """What the sum x·w + b can lose, for each row and output."""
+        """Bounds on the rounding error of x·w + b, for each row and output."""
         eps = np.finfo(np.result_type(data.dtype, self.coef_.dtype)).eps
         norms = np.sqrt(row_squares(data, np.ones(data.shape[1])))
-        sizes = np.sqrt(np.sum(coef_lines(self.coef_) ** 2, axis=1))
+        sizes = np.sqrt(np.sum(coef_rows(self.coef_) ** 2, axis=1))
         size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self.intercept_))
         return np.asarray((data.shape[1] + 2.0) * eps * size)
 
@@ -76,7 +76,7 @@ class CertifiedClasses(CertifiedPredictions):
     decision_function: Any
 
     def predict_certified(self, X: Any) -> Any:
-        """Which predictions are proven to be those of the exact optimum.
+        """Whether each prediction is proven to be that of the exact optimum.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class CertifiedClasses(CertifiedPredictions):
 
         Returns
         -------
-        boolean array of shape (n_samples,), for several labels (n_samples, n_labels)
+        boolean array of shape (n_samples,), or (n_samples, n_labels) for several labels
         """
         scores = self.decision_function(X)
         if scores.ndim == 1 or self._multilabel():
@@ -97,11 +97,11 @@ class CertifiedClasses(CertifiedPredictions):
         return (margins > away).all(axis=1)
 
     def _multilabel(self) -> bool:
-        """Whether each column is a prediction of its own."""
+        """Whether each column of scores is a prediction of its own."""
         return False
 
     def _between_classes(self, X: Any, best: Any) -> Floats:
-        """How far the difference of the best and each other score can be off."""
+        """Bounds on the error of the difference between the best and each other score."""
         rows = np.arange(len(best))
         if not self._joint:
             radii = self.decision_radius(X)
@@ -109,7 +109,7 @@ class CertifiedClasses(CertifiedPredictions):
         data = self._data(X)
         one = self._radii[0]
         rounding = self._rounding(data)
-        # All columns of W − W* together have a norm of at most the radius, two of them √2 times it.
+        # ‖W − W*‖ is at most the radius. The difference of two columns is at most √2 times that.
         away = np.sqrt(2.0) * one.of_features(data)[:, None] + rounding
         away = away + rounding[rows, best][:, None]
         return np.asarray(away if one.between is None else away + one.between[best])

@@ -14,7 +14,7 @@ import uuid
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from dualgap.proof.certificate import Certificate
 from dualgap.proof.exact_balance import exactly_feasible
 from dualgap.proof.radius import certified_signs
 from dualgap.proof.screening import proven_zero
+
+if TYPE_CHECKING:
+    from dualgap.run.solution import Solution
 
 VERSION = 1
 _INTERCEPTS = {False: "none", True: "free", "penalised": "penalised"}
@@ -94,6 +97,50 @@ def write_proof(
     finally:
         part.unlink(missing_ok=True)
     return where
+
+
+# --- what is stated of solutions and fits ---------------------------------------------------------
+
+
+def proven_solution(problem: Problem, solution: Solution) -> Proven:
+    """What a proof file states of a solution."""
+    proven = Proven(problem, solution.coef, solution.intercept, solution.dual, solution.certificate)
+    if problem.classes is None:
+        return proven
+    codes = (-1.0, 1.0) if problem.width == 1 else range(problem.width)
+    labels = [(_as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
+    return proven._replace(labels=labels)
+
+
+def proven_fits(y: Any, fits: list[tuple[Problem, Any]]) -> list[Proven]:
+    """What a proof file states of an estimator's fits, one for each class or column of y."""
+    y = np.asarray(y)
+    found = []
+    for k, (problem, fit) in enumerate(fits):
+        column = k if y.ndim == 2 else 0
+        own = y[:, column] if y.ndim == 2 else y
+        labels = _labels(own, np.asarray(problem.y, dtype=np.float64))
+        parts = fit.coef, fit.intercept, fit.dual, fit.certificate
+        found.append(Proven(problem, *parts, column, labels))
+    return found
+
+
+def _labels(y: Any, coded: Any) -> list[tuple[Any, float]] | None:
+    """The label of each code; None if y needs no code."""
+    if y.dtype.kind in "biuf" and np.array_equal(y, coded):
+        return None
+    found, first = np.unique(y, return_index=True)
+    return [(_as_label(label), float(coded[i])) for label, i in zip(found, first)]
+
+
+def reading_hints(table: Any, target: str | None) -> dict[str, Any]:
+    """How the data file was read: what is 0-based, and which columns mean what."""
+    hints = {
+        "target": target,
+        "features": None if table.features is None else list(table.features),
+        "zero_based": table.zero_based,
+    }
+    return {name: hint for name, hint in hints.items() if hint is not None}
 
 
 # --- a problem ------------------------------------------------------------------------------------
@@ -182,7 +229,7 @@ def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
     return found
 
 
-def as_label(label: Any) -> Any:
+def _as_label(label: Any) -> Any:
     """A label as the file has it: a number, or text."""
     value = label.item() if isinstance(label, np.generic) else label
     return float(value) if isinstance(value, (bool, int, float)) else str(value)

@@ -4,18 +4,19 @@ Let (w*, b*) be an optimum and ``gap`` at least P(w) − D(a). As g_j is μ_j-st
 
     (λ/2) Σ_j μ_j (w_j − w_j*)² ≤ gap,   hence   |x·(w − w*)| ≤ √(2 gap/λ) · √(Σ_j x_j²/μ_j).
 
-An intercept without a penalty is bounded by the samples: P(w*) − D(a) ≤ gap is the sum of the
-non-negative parts of ``terms.py`` at the optimum. Without the samples that make the balance of a
-exact (``ballast.py``) it is no larger, so that
+Samples bound an intercept without a penalty: P(w*) − D(a) ≤ gap is the sum of the non-negative
+parts of ``terms.py`` at the optimum. Without the samples of the ballast (``free_features.py``) the
+sum is no larger. Hence
 
     Σ_i c_i min_{|t| ≤ ρ_i} FY_i(x_i·w + b* + t, a_i) ≤ gap,      FY_i(z, a) = φ(z) + φ*(−a) + a z,
 
 where ρ_i bounds |x_i·(w − w*)| on moved data (``linalg/shift.py``). The left side is convex in b*,
-and its two ends are found by trial.
+so b* lies in an interval, whose two ends are found by trial.
+
 For softmax, FY_i is the divergence of two distributions over classes, which is at least that of
-their restrictions to two classes: the same condition, for a logistic loss, on each difference of
-two intercepts. Nothing finite can be said of features without a penalty, nor of penalties such as
-L1 that are not strongly convex: then the radius is infinite.
+their restrictions to two classes. So the same condition, for a logistic loss, holds for each
+difference of two intercepts. The radius is infinite for features without a penalty, and for
+penalties such as L1 that are not strongly convex.
 """
 
 from __future__ import annotations
@@ -35,26 +36,28 @@ from dualgap.losses.softmax import Softmax
 from dualgap.losses.targets import contains_yz
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, shift_error
-from dualgap.proof.ballast import ballast
 from dualgap.proof.block_terms import PER_TERM
 from dualgap.proof.certificate import Certificate
+from dualgap.proof.free_features import choose_ballast
+from dualgap.proof.tuning import TUNING
 
-_LOOSE = 1.0 + 1e-9  # covers the rounding errors of sums of positive terms
-_STRIDE, _HALVINGS = 8.0, 4  # the end of an interval is found up to a factor 8^(1/16) = 1.14
-_FARTHEST = 1e100
-_MORE = 2.5  # times the gap: a checker that knows no slopes counts parts of up to one gap less
+_SUM_ERROR = 1.0 + 1e-9  # covers the rounding errors of sums of positive terms
+_FARTHEST = 1e100  # the search for the end of an interval gives up here: the radius is infinite
+# ``dgcheck`` knows no slopes, so its sum of parts may be smaller by one gap. Labels are certified
+# for an intercept at which our sum exceeds this many gaps.
+_CHECKABLE_GAPS = 2.5
 
 
 class Radius(NamedTuple):
-    """Bounds on what the exact optimum can have in other places.
+    """Bounds on the distance of a model from the exact optimum.
 
     ``root``       √(2 gap/λ)
     ``spread``     1/μ_j for each feature of X, infinite where there is no strong convexity
     ``constant``   Σ x²/μ of the constant feature, when it is penalised
-    ``intercept``  bound on |b − b*| of an unpenalised intercept; for classes one for each, where
-                   the optimum with the same mean of intercepts is meant
+    ``intercept``  bound on |b − b*| of an unpenalised intercept; for classes a bound for each, from
+                   the optimum with the same mean of intercepts
     ``between``    bounds on the differences of two intercepts, for each pair of classes
-    ``shift``      what columns were moved by; intercepts are then those of the moved data
+    ``shift``      by how much columns were moved; intercepts are then those of the moved data
     """
 
     root: float
@@ -65,14 +68,14 @@ class Radius(NamedTuple):
     shift: Shift | None = None
 
     def of_features(self, X: Any) -> Floats:
-        """Bounds on |(x − shift)·(w − w*)|, the constant feature included when it is penalised."""
+        """Bounds on |(x − shift)·(w − w*)|, with the constant feature if it is penalised."""
         if np.isinf(self.constant):
             return np.full(X.shape[0], np.inf)
-        # First, as a gap of 0 says nothing of these either.
+        # These first: even a gap of 0 bounds nothing here.
         free = np.isinf(self.spread)
         squares = self._squares(X, np.where(free, 0.0, self.spread)) + self.constant
-        with np.errstate(invalid="ignore"):  # an infinite gap says nothing, but 0·w is 0
-            bound = np.where(squares > 0.0, self.root * np.sqrt(squares) * _LOOSE, 0.0)
+        with np.errstate(invalid="ignore"):  # an infinite gap proves nothing, but 0·w is 0
+            bound = np.where(squares > 0.0, self.root * np.sqrt(squares) * _SUM_ERROR, 0.0)
         if free.any():
             bound[self._squares(X, free.astype(np.float64)) > 0.0] = np.inf
         return np.asarray(bound)
@@ -91,34 +94,38 @@ class Radius(NamedTuple):
 def radius(
     problem: Problem, coef: Any, intercept: Any, dual: Any, certificate: Certificate
 ) -> Radius:
-    """The radius of a model, from a certificate of it that rests on ``dual``."""
+    """The radius of a model, from its certificate and the dual point that this rests on."""
     found = _of_coefficients(problem, certificate.gap)
     if problem.intercept is not True:
         return found
-    seen = _Seen.of(problem, coef, intercept, dual, found)
+    seen = _SamplesOfModel.of(problem, coef, intercept, dual, found)
     found = found._replace(shift=problem.shift)
     if problem.width > 1:
         between = _between(problem, seen, certificate.gap) + 2.0 * seen.moved
         return found._replace(between=between, intercept=between.mean(axis=1))
-    return found._replace(intercept=seen.samples(problem).reach(certificate.gap) + seen.moved)
+    return found._replace(
+        intercept=seen.intercept_condition(problem).reach(certificate.gap) + seen.moved
+    )
 
 
 def certified_signs(
     problem: Problem, coef: Any, intercept: Any, dual: Any, certificate: Certificate
 ) -> tuple[Any, float]:
-    """For each sample the sign that its decision value has at every optimum, 0 if that is not
-    proven, and a bound on |b − b*|; as ``dgcheck`` can follow it."""
+    """For each sample the sign of its decision value at every optimum, or 0 if none is proven; and
+    a bound on |b − b*|. ``dgcheck`` can verify both."""
     found = _of_coefficients(problem, certificate.gap)
-    seen = _Seen.of(problem, coef, intercept, dual, found)
+    seen = _SamplesOfModel.of(problem, coef, intercept, dual, found)
     reach = 0.0
     if problem.intercept is True:
-        reach = seen.samples(problem).reach(_MORE * certificate.gap) + seen.moved
-    proven = np.abs(seen.z) > (seen.room + seen.error + reach) * _LOOSE
+        reach = (
+            seen.intercept_condition(problem).reach(_CHECKABLE_GAPS * certificate.gap) + seen.moved
+        )
+    proven = np.abs(seen.z) > (seen.room + seen.error + reach) * _SUM_ERROR
     return np.where(proven, np.sign(seen.z), 0.0).astype(np.int8), reach
 
 
 def _of_coefficients(problem: Problem, gap: float) -> Radius:
-    """What strong convexity says."""
+    """The radius from strong convexity alone, without an unpenalised intercept."""
     strength = problem.features.strength.reshape(problem.d, -1).min(axis=1)
     with np.errstate(divide="ignore"):
         spread = 1.0 / strength
@@ -128,9 +135,15 @@ def _of_coefficients(problem: Problem, gap: float) -> Radius:
     return Radius(float(root), spread[: problem.p], float(constant), 0.0, None)
 
 
-class _Seen(NamedTuple):
-    """Samples under a model: decision values and their errors, ``moved`` that of shifted columns;
-    dual variables; how far x·w can be from x·w*; weights without those of the ballast."""
+class _SamplesOfModel(NamedTuple):
+    """What a model and its dual point say of each sample.
+
+    ``z``, ``error``  decision value and a bound on its rounding error
+    ``moved``         the part of that error that comes from shifted columns
+    ``a``             dual variables
+    ``room``          how far x·w can be from x·w*
+    ``c``             weights, set to 0 for the ballast
+    """
 
     z: Floats
     error: Floats
@@ -140,18 +153,22 @@ class _Seen(NamedTuple):
     c: Floats
 
     @classmethod
-    def of(cls, problem: Problem, coef: Any, intercept: Any, dual: Any, found: Radius) -> _Seen:
+    def of(
+        cls, problem: Problem, coef: Any, intercept: Any, dual: Any, found: Radius
+    ) -> _SamplesOfModel:
         a, w = problem.flat(dual, "dual", problem.n), joined(problem, coef, intercept)
         moved = shift_error(problem, w)
         error = (2.0 + problem.row_counts) * EPS * np.sqrt(problem.row_squares * np.sum(w * w))
         c = np.array(problem.c)
         if len(problem.free_places):
-            c[ballast(problem, a).samples] = 0.0
+            c[choose_ballast(problem, a).samples] = 0.0
         room = found.of_features(problem.X)
         return cls(problem.decision(w), error + moved, moved, a, room, storage.as_shares(c))
 
-    def samples(self, problem: Problem) -> _Samples:
-        return _Samples(problem.loss, problem.y, self.c, self.z, self.a, self.room + self.error)
+    def intercept_condition(self, problem: Problem) -> _InterceptCondition:
+        return _InterceptCondition(
+            problem.loss, problem.y, self.c, self.z, self.a, self.room + self.error
+        )
 
 
 def row_squares(X: Any, weights: Floats) -> Floats:
@@ -166,8 +183,8 @@ def row_squares(X: Any, weights: Floats) -> Floats:
     return out
 
 
-class _Samples(NamedTuple):
-    """The condition on a change of the intercept."""
+class _InterceptCondition(NamedTuple):
+    """Σ_i c_i min FY_i ≤ limit, as a condition on a change of the intercept."""
 
     loss: Any
     y: Any
@@ -177,7 +194,7 @@ class _Samples(NamedTuple):
     room: Floats
 
     def reach(self, limit: float) -> float:
-        """The largest |shift| for which the parts can sum to no more than ``limit``."""
+        """A bound on |shift| for all shifts that satisfy the condition."""
         if not np.isfinite(limit) or np.isinf(self.room).any():
             return np.inf
         first = float(np.max(self.room)) or EPS * (1.0 + float(np.max(np.abs(self.z))))
@@ -187,28 +204,28 @@ class _Samples(NamedTuple):
         )
 
     def _is_outside(self, shift: float, limit: float) -> bool:
-        most = limit * _LOOSE
-        return bool(least_parts(contains_yz(self.loss), *self, shift, most) > most)
+        most = limit * _SUM_ERROR
+        return bool(_least_parts(contains_yz(self.loss), *self, shift, most) > most)
 
 
 def _first_outside(is_outside: Any, first: float) -> float:
-    """A shift > 0 that is outside, not much larger than the smallest such; infinite if none is."""
+    """A shift > 0 that is outside, not much larger than the smallest one; infinite if none is."""
     high = first
     while not is_outside(high):
-        high *= _STRIDE
+        high *= TUNING.radius_stride
         if high > _FARTHEST:
             return np.inf
-    low = high / _STRIDE
+    low = high / TUNING.radius_stride
     while low > EPS * EPS * first and is_outside(low):
-        low, high = low / _STRIDE, low
-    for _ in range(_HALVINGS):
+        low, high = low / TUNING.radius_stride, low
+    for _ in range(TUNING.radius_halvings):
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if is_outside(middle) else (middle, high)
     return high
 
 
 @kernel
-def least_parts(
+def _least_parts(
     multiplied: bool,
     loss: Any,
     y: Any,
@@ -219,9 +236,10 @@ def least_parts(
     shift: float,
     enough: float,
 ) -> float:
-    """At most Σ_i c_i min FY_i(z_i + shift + t, a_i) over |t| ≤ room_i; ends once above ``enough``.
+    """A lower bound on Σ_i c_i min FY_i(z_i + shift + t, a_i) over |t| ≤ room_i.
 
-    The minimum of a convex function over an interval is at an end, or else FY_i has its own, 0.
+    Ends as soon as the sum exceeds ``enough``. The minimum of the convex FY_i over an interval is
+    at an end of it, unless the interval contains the minimum 0 of FY_i.
     """
     total = 0.0
     for i in range(len(y)):
@@ -237,7 +255,7 @@ def least_parts(
                 continue
         loss_value = value(loss, end, y[i])
         loss_conj = conj(loss, a[i], y[i])
-        # Terms and what may cancel inside them, as in ``terms.py``.
+        # The sizes of terms and of what may cancel inside them, as in ``terms.py``.
         hidden = (abs(tilt) + 2.0 * abs(a[i])) * (abs(y[i]) + abs(end) + reach)
         if multiplied:
             hidden += abs(y[i] * end) + abs(y[i]) + abs(a[i])
@@ -250,7 +268,7 @@ def least_parts(
     return total
 
 
-def _between(problem: Problem, seen: _Seen, gap: float) -> Floats:
+def _between(problem: Problem, seen: _SamplesOfModel, gap: float) -> Floats:
     """How far each difference of two intercepts can be from that of an optimum."""
     width = problem.width
     out = np.full((width, width), np.inf)
@@ -261,9 +279,9 @@ def _between(problem: Problem, seen: _Seen, gap: float) -> Floats:
     shares = -seen.a.reshape(problem.n, width)
     shares[np.arange(problem.n), problem.y.astype(int)] += 1.0
     np.clip(shares, 0.0, 1.0, out=shares)
-    # ‖W − W*‖² is that of all classes together; a difference of two has a norm of √2 times it.
+    # ‖W − W*‖ is that of all classes together. A difference of two has at most √2 times that norm.
     room = np.sqrt(2.0) * (seen.room + seen.error)
-    # Shares are known to EPS; a part changes by that times the logarithm of their odds.
+    # Shares have errors of EPS. A part changes by that times the logarithm of their odds.
     limit = gap + 64.0 * PER_TERM * EPS * width * (1.0 + float(np.abs(Z).max()))
     ones = np.ones(problem.n)
     for k in range(width):
@@ -271,6 +289,6 @@ def _between(problem: Problem, seen: _Seen, gap: float) -> Floats:
             both = shares[:, k] + shares[:, other]
             share = np.divide(shares[:, other], both, out=np.zeros(problem.n), where=both > 0.0)
             apart = Z[:, k] - Z[:, other]
-            samples = _Samples(Logistic(), ones, seen.c * both, apart, share, room)
+            samples = _InterceptCondition(Logistic(), ones, seen.c * both, apart, share, room)
             out[k, other] = out[other, k] = samples.reach(limit)
     return out

@@ -2,8 +2,8 @@
 
 If φ is 1/γ-smooth, D is strongly concave, so that  ½γ Σ_i c_i (a_i − a_i*)² ≤ D(a*) − D(a) ≤ gap.
 By Cauchy and Schwarz  |u_j − u_j*| ≤ √(2·gap/γ · Σ_i c_i x_ij²)/λ,  and w_j* is a slope of g_j* at
-u_j*. Slopes grow, so where all slopes at both ends of the interval are 0, w_j* is 0. With an
-unpenalised intercept Σ c a = Σ c a* = 0, so that x_ij may be taken less its mean.
+u_j*. Slopes never fall, so if all slopes at both ends of the interval are 0, then w_j* = 0. With an
+unpenalised intercept Σ c a = Σ c a* = 0, so the mean of x_ij may be subtracted.
 (Fercoq, Gramfort, Salmon 2015, for any smooth loss and separable penalty.)
 """
 
@@ -19,28 +19,28 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
-from dualgap.proof.ballast import ballast
 from dualgap.proof.certificate import Certificate
-from dualgap.proof.dual_point import Point, balanced
+from dualgap.proof.dual_point import DualPoint, balance_exactly
+from dualgap.proof.free_features import choose_ballast
 from dualgap.proof.rounding import error_of_u
 
-_ROOM = 1.0 + 16.0 * EPS  # for the rounding errors of the radius itself
+_RADIUS_ERROR = 1.0 + 16.0 * EPS  # covers the rounding errors of the radius
 
 
 def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.ndarray[Any, Any]:
     """For each feature of X, whether its coefficient is zero at every optimum.
 
-    ``certificate`` and ``dual`` belong together, as those of a Solution do. The shape is (p,), for
-    a loss of K classes (p, K). Nothing can be proven for a loss with kinks.
+    ``certificate`` must rest on ``dual``, as in a Solution. The result has shape (p,), or (p, K)
+    for a loss of K classes. For a loss with kinks nothing is proven, and all entries are False.
     """
     own = problem.p * problem.width
     if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap) or not _can_be_zero(problem):
         return problem.shaped(np.zeros(own, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
-    point = balanced(
+    point = balance_exactly(
         problem,
-        Point(problem.average(a), error_of_u(problem, a)),
-        lambda: ballast(problem, a),
+        DualPoint(problem.average(a), error_of_u(problem, a)),
+        lambda: choose_ballast(problem, a),
         np.zeros(problem.coef_size),
     )
     if point.cost is None:
@@ -51,7 +51,9 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
         mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own][:: problem.width]
         # The square of the mean is known as well as the sum that it is taken from.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
-    reach = np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _ROOM
+    reach = (
+        np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _RADIUS_ERROR
+    )
     error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
     lowest, highest = np.empty((2, problem.coef_size))
     terms.conj_slopes(problem.penalty, u - error, lowest, -np.inf)
@@ -61,7 +63,7 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
 
 
 def _can_be_zero(problem: Problem) -> bool:
-    """Whether the penalty has a kink or a bound at 0; otherwise there is nothing to look for."""
+    """Whether the penalty has a kink or a bound at 0; otherwise no zero can be proven."""
     shape = shape_of(problem.penalty, problem.coef_size)
     return shape is None or bool(
         ((shape.l1 > 0.0) | (shape.low >= 0.0) | (shape.high <= 0.0)).any()
@@ -69,7 +71,7 @@ def _can_be_zero(problem: Problem) -> bool:
 
 
 def _squares(problem: Problem) -> Floats:
-    """Σ_i c_i x_ij² of each feature of X, with room for its rounding errors."""
+    """An upper bound on Σ_i c_i x_ij² for each feature of X, rounding errors included."""
     out = np.empty(problem.p)
     squares = products.scattered_squares if problem.by_rows else products.weighted_squares
     squares(problem._stored, problem.c, out)

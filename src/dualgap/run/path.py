@@ -13,8 +13,8 @@ from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
+from dualgap.proof.balance import null_dual_point
 from dualgap.proof.certificate import prove_pair
-from dualgap.proof.free_features import fitted_alone
 from dualgap.proof.screening import proven_zero
 from dualgap.run.solution import Solution
 from dualgap.run.solve import solve
@@ -51,7 +51,7 @@ def lambda_max(problem: Problem) -> float:
 
 def _null_dual(problem: Problem) -> Floats:
     if problem.features.free.any():
-        return fitted_alone(problem)
+        return null_dual_point(problem)
     a = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, np.zeros(problem.dual_size), a)
     return a

@@ -162,8 +162,7 @@ class Solution:
 
     def save_proof(self, path: Any) -> Path:
         """Write a proof file that ``dgcheck DATA PROOF`` checks without this library."""
-        from dualgap.proof.claims import proven_solution
-        from dualgap.proof.proof_file import write_proof
+        from dualgap.proof.proof_file import proven_solution, write_proof
 
         if self.problem is None:
             raise ValueError(

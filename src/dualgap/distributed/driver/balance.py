@@ -18,8 +18,8 @@ from dualgap.distributed.messages import DualChange
 from dualgap.distributed.tasks import changed_dual, tilts_of
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
-from dualgap.proof.balance_blocks import balanced
-from dualgap.proof.balance_search import solved
+from dualgap.proof.balance import newton_direction
+from dualgap.proof.balance_blocks import balance_by_tilts
 
 # --- one decision value for each sample -----------------------------------------------------------
 
@@ -93,7 +93,7 @@ def imbalance_terms(
 
 def balanced_classes(engine: Engine, width: int, n: int) -> DualChange:
     """The change after which dual variables add up to 0 for each class."""
-    found: DualChange = balanced(_DistributedTilts(engine, width), DualChange(), n)
+    found: DualChange = balance_by_tilts(_DistributedTilts(engine, width), DualChange(), n)
     return found
 
 
@@ -112,7 +112,7 @@ class _DistributedTilts:
         return DualChange(tilts=(*self._mixed[:-1], (self._mixed[-1][0], t)))
 
     def corrected(self, a: DualChange, missing: Floats) -> DualChange:
-        return DualChange(tilts=(*a.tilts, (0.0, solved(self._terms(a).gram, missing))))
+        return DualChange(tilts=(*a.tilts, (0.0, newton_direction(self._terms(a).gram, missing))))
 
     def imbalance(self, a: DualChange) -> Floats:
         return self._terms(a).imbalance

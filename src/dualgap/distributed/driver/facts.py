@@ -18,8 +18,8 @@ from dualgap.distributed.messages import BlockFacts, Contribution, GapTerms, sum
 from dualgap.linalg.validate import LARGEST, Floats
 from dualgap.problem.baseline import above_rounding
 from dualgap.proof import terms
-from dualgap.proof.certificate import Certificate, judged
-from dualgap.proof.dual_point import Point
+from dualgap.proof.certificate import Certificate, certificate_from_sums
+from dualgap.proof.dual_point import DualPoint
 from dualgap.proof.rounding import error_of_sums
 
 
@@ -62,12 +62,12 @@ def driver_facts(skeleton: Block, measured: list[BlockFacts]) -> DriverFacts:
     return DriverFacts(skeleton, squares, counts, scale, floor, least, entries, digests, target)
 
 
-def dual_point(facts: DriverFacts, contributions: list[Contribution]) -> Point:
+def dual_point(facts: DriverFacts, contributions: list[Contribution]) -> DualPoint:
     """u = Σ_k u_k, with a bound on its error: adding K numbers errs by less than K products do."""
     sizes = np.sqrt(sum(each.sizes**2 for each in contributions))
     counts = facts.counts + len(contributions)
     error = error_of_sums(counts, facts.squares, sizes, weight_error=facts.skeleton.weight_error)
-    return Point(sum_in_order([each.u for each in contributions]), error)
+    return DualPoint(sum_in_order([each.u for each in contributions]), error)
 
 
 def objectives(
@@ -86,9 +86,9 @@ def objectives(
 
 
 def certificate(
-    facts: DriverFacts, w: Floats, point: Point, gap_terms: list[GapTerms]
+    facts: DriverFacts, w: Floats, point: DualPoint, gap_terms: list[GapTerms]
 ) -> Certificate:
     """The proof for w and the dual variables that ``point`` was computed from."""
     samples = terms.total([each.sums for each in gap_terms])
     parts = np.concatenate([each.parts for each in gap_terms])
-    return judged(facts.skeleton, samples, parts, w, point, facts.scale)[0]
+    return certificate_from_sums(facts.skeleton, samples, parts, w, point, facts.scale)[0]

@@ -13,9 +13,9 @@ from dualgap.distributed.messages import DualChange, ProofMessage
 from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.tasks import adopt, ballast_candidates, contribution, proof_terms
 from dualgap.linalg.validate import Floats
-from dualgap.proof.ballast import Ballast, chosen, merged
 from dualgap.proof.certificate import Certificate
-from dualgap.proof.dual_point import Point, balanced, shortened
+from dualgap.proof.dual_point import DualPoint, balance_exactly, shrink_until_feasible
+from dualgap.proof.free_features import Ballast, merge_candidates, select_ballast
 
 
 class RunState:
@@ -78,7 +78,7 @@ class RunState:
             self.best = proof[1]
             return proof
 
-    def _feasible(self, point: Point, w: Floats) -> Point:
+    def _feasible(self, point: DualPoint, w: Floats) -> DualPoint:
         """The point at which D is finite, for coefficients no larger than ``w``; sets ``change``.
 
         An unpenalised intercept asks for Σ c a = 0: all partitions shift or tilt their dual
@@ -89,14 +89,16 @@ class RunState:
             self.change = self._balance(point)
             point = dual_point(self.facts, self.engine.ask(contribution, self.change))
 
-        def at(factor: float) -> Point:
+        def at(factor: float) -> DualPoint:
             self.change = self.change._replace(factor=factor)
             error = point.error if factor > 0.0 else 0.0 * point.error
-            return balanced(self.skeleton, Point(factor * point.u, error), self._ballast, w)
+            return balance_exactly(
+                self.skeleton, DualPoint(factor * point.u, error), self._ballast, w
+            )
 
-        return shortened(self.skeleton, at)[1]
+        return shrink_until_feasible(self.skeleton, at)[1]
 
-    def _balance(self, point: Point) -> DualChange:
+    def _balance(self, point: DualPoint) -> DualChange:
         skeleton = self.skeleton
         if skeleton.width > 1:
             return balanced_classes(self.engine, skeleton.width, skeleton.totals.n)
@@ -107,7 +109,9 @@ class RunState:
     def _ballast(self) -> Ballast:
         """The dual variables of all partitions that can make their balance exact."""
         found = self.engine.ask(ballast_candidates, self.change)
-        return chosen(merged([candidates for candidates, _ in found], [n for _, n in found]))
+        return select_ballast(
+            merge_candidates([candidates for candidates, _ in found], [n for _, n in found])
+        )
 
     def final_proof(self) -> tuple[Certificate, Floats, list[Floats]]:
         """A certificate, its coefficients, and the dual variables that it rests on."""

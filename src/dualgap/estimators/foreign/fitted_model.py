@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, finite_vector, real_array
-from dualgap.proof.predictions import coef_lines
+from dualgap.proof.predictions import coef_rows
 
 
 class FittedModel(NamedTuple):
@@ -57,7 +57,7 @@ def checked_fit(
     if X is None or y is None:
         raise ValueError(f"certify needs the data that {name} was fitted on: certify(model, X, y)")
     X = storage.as_data(X)
-    coef = coef_lines(coef)
+    coef = coef_rows(coef)
     if coef.shape[1] != X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features, but {name} was fitted on {coef.shape[1]}")
     n = X.shape[0]

@@ -9,7 +9,7 @@ import numpy as np
 from dualgap.compile.kernels import inner, kernel
 from dualgap.compile.rules import curvature, entry, place, slope, span, value
 from dualgap.compile.scalar import EPS
-from dualgap.proof.block_terms import ROW
+from dualgap.proof.block_terms import BATCH
 from dualgap.steps.working_set.tuning import TUNING
 
 # Kernels read module-level names.
@@ -21,9 +21,9 @@ _OBJECTIVE_ROUNDING = TUNING.objective_rounding
 def expand(loss: Any, y: Any, c: Any, z: Any, r: Any, h: Any) -> float:
     """Set r = c φ'(z) and h = c φ''(z); returns Σ c φ(z)."""
     total = 0.0
-    values, slopes, curvatures = np.empty(ROW), np.empty(ROW), np.empty(ROW)
-    for first in range(0, len(y), ROW):
-        size = min(ROW, len(y) - first)
+    values, slopes, curvatures = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    for first in range(0, len(y), BATCH):
+        size = min(BATCH, len(y) - first)
         for k in range(size):  # without weights and results, for the reason given in proof/terms.py
             i = first + k
             values[k] = value(loss, z[i], y[i])

@@ -24,6 +24,7 @@ from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
+from dualgap.proof.dual_point import feasible_length
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 from dualgap.steps.working_set import column_kernels, line_search
 from dualgap.steps.working_set.gram_model import GramModel, places
@@ -116,7 +117,7 @@ class WorkingSetRun(FullPassRun):
         """What features contribute to the gap: samples add to it if the dual point is scaled."""
         problem, (_, u) = self.problem, self._dual()
         low, high = problem.features.low, problem.features.high
-        scale = terms.room(u, np.empty(0), low, high) if problem.has_bounded_conj else 1.0
+        scale = feasible_length(u, np.empty(0), low, high) if problem.has_bounded_conj else 1.0
         return float(column_kernels.feature_gap(problem.penalty, problem.lam, self.w, u, scale))
 
     def _choose_set(self) -> None:

@@ -1,12 +1,12 @@
-"""A proven bound above the objective: which law the loss or the penalty breaks.
+"""A lower bound above the objective: which law the loss or the penalty breaks.
 
-Both are theorems if φ* and g* are the conjugates of φ and g. So one of them is not, and the terms
-of the gap (``terms.py``) show where: by Fenchel and Young none is negative.
+Both bounds are theorems if φ* and g* are the conjugates of φ and g. So one of them is not, and the
+terms of the gap (``terms.py``) show where: by Fenchel and Young none is negative.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from dualgap.linalg.validate import Floats
 
 
 class BrokenLawError(ValueError):
-    """A loss or a penalty that is not what it says: its certificate would be false."""
+    """A loss or a penalty with a wrong value or conjugate: its certificate would be false."""
 
 
-def refuse_contradiction(problem: Any, proof: Any, w: Floats, a: Floats) -> None:
-    """Raise an error that names the law, if the lower bound is above the objective."""
-    if not proof.dual > proof.upper:
-        return
+def raise_broken_law(problem: Any, proof: Any, w: Floats, a: Floats) -> NoReturn:
+    """Name the law, for a certificate of w and a whose lower bound is above its objective."""
     loss, penalty = type(problem.loss).__name__, type(problem.feature_penalty).__name__
     z, u = problem.decision(w), problem.average(a)
     i, sample = _worst_sample(problem, z, a)
@@ -29,8 +27,8 @@ def refuse_contradiction(problem: Any, proof: Any, w: Floats, a: Floats) -> None
     if sample <= feature:
         k = slice(i * problem.width, (i + 1) * problem.width)
         law = (
-            f"the loss {loss} breaks φ(z; y) + φ*(−a; y) ≥ −a·z, at z = {_shown(z[k])}, "
-            f"a = {_shown(a[k])}, y = {problem.y[i]:g}: its value or its conj is too small there. "
+            f"the loss {loss} breaks φ(z; y) + φ*(−a; y) ≥ −a·z, at z = {_text(z[k])}, "
+            f"a = {_text(a[k])}, y = {problem.y[i]:g}: its value or its conj is too small there. "
             "dualgap.testing.check_loss looks for more"
         )
     else:
@@ -70,5 +68,5 @@ def _worst_feature(problem: Any, w: Floats, u: Floats) -> tuple[int, float]:
     return int(penalised[worst]), float(parts[worst])
 
 
-def _shown(block: Floats) -> str:
+def _text(block: Floats) -> str:
     return f"{block[0]:.6g}" if len(block) == 1 else np.array2string(block, precision=4)

@@ -1,0 +1,81 @@
+"""Every number of this room that trades time for sharpness. None can make a certificate wrong.
+
+Constants that a bound rests on stand beside the bound, with what they cover.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Each field says what it trades; docs/decisions has the measurements that are named."""
+
+    # --- certificate.py ---
+    # Double-double sums are taken if rounding accounts for more than this share of the gap. They
+    # take ten times as long as float64 sums.
+    rounding_share: float = 1e-3
+    # Entries of X from which ``prove`` first tries bounds that need no norms against the order of
+    # storage: these norms take five times as long as those along it.
+    cheap_bounds_entries: int = 100_000
+
+    # --- dual_point.py ---
+    # Attempts to shrink a dual point into the domain of g* before it becomes 0. Not measured: each
+    # attempt goes four times as far beyond the bound as the one before.
+    max_shrinks: int = 8
+    # The relative shrinkage that makes room for a balance if all dual variables lie at their
+    # bounds. It costs about as large a share of D(a). Not measured.
+    shrink_for_balance: float = 2.0**-40
+
+    # --- balance.py, balance_kinks.py, balance_blocks.py ---
+    # Newton steps for one balance; a search that needs more has no solution. Not measured.
+    max_newton_steps: int = 60
+    # Imbalance relative to ‖c a‖ at which Newton steps end and corrections begin. Not measured.
+    newton_tolerance: float = 1e-13
+    # Corrections of the last rounding errors; most points need one or two. Not measured.
+    max_corrections: int = 6
+    # Doublings and cuts of one line search. Not measured: both only bound hopeless searches.
+    max_doublings: int = 60
+    max_cuts: int = 80
+    # The cosine of the angle between a Newton step and the gradient below which the step is
+    # replaced by the gradient. Not measured.
+    least_cosine: float = 1e-8
+    # The relative step of finite differences: half of the digits. Not measured.
+    difference_step: float = 1e-6
+    # Shares of the uniform distribution that are mixed into a block's dual point, in turn, until a
+    # balance exists. Larger ones cost more of D(a). Not measured.
+    mixed_shares: tuple[float, ...] = (0.0, 1e-8, 1e-4, 1e-2, 1.0)
+
+    # --- free_features.py ---
+    # A free column counts as independent if others leave more than this share of it unexplained:
+    # below it, no search for a balance would end. Not measured.
+    independent_share: float = 1e-5
+    # Dependent columns are looked for among combinations with multiples of 1/1024, which covers
+    # one-hot codes and their sums.
+    combination_denominator: int = 1024
+    # Entries of distinct rows above which that check, in fractions, is left out for its time. Not
+    # measured.
+    max_fraction_entries: int = 1 << 20
+    # The share of its room that a dual variable of the ballast may use. Not measured.
+    used_room: float = 0.5
+
+    # --- terms.py (docs/performance.md) ---
+    # Samples from which threads share a sum, and those whose terms take exponentials or logarithms.
+    threaded_samples: int = 1 << 16
+    threaded_costly_samples: int = 1 << 14
+    # The most samples of one piece of a sum, and with bounds on errors, which take vectors of that
+    # length. A single thread adds up the same pieces, so that threads do not change the result.
+    piece: int = 1 << 16
+    bounded_piece: int = 1 << 14
+    # Entries of temporary vectors that fit into a cache, yet are long for NumPy. Not measured.
+    short_vector: int = 1 << 12
+
+    # --- radius.py ---
+    # The search for the end of an interval: a factor, then halvings of its logarithm. The radius is
+    # at most 8^(1/16) = 1.14 times as large as need be.
+    radius_stride: float = 8.0
+    radius_halvings: int = 4
+
+
+TUNING = Tuning()
