@@ -21,7 +21,7 @@ from dualgap.distributed.driver.balance import falling_root
 from dualgap.distributed.driver.facts import DriverFacts, dual_point
 from dualgap.distributed.driver.work import WorkSchedule
 from dualgap.distributed.messages import Contribution, compact, sum_in_order
-from dualgap.proof.dual_point import Point, shortened
+from dualgap.proof.dual_point import DualPoint, shrink_until_feasible
 from dualgap.run.checkpoint import CheckpointWarning
 
 WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
@@ -223,9 +223,10 @@ def test_dual_points_are_made_short_enough():
         ([0.5, -1.0, 0.0], 1e-9, 1.0 - 1e-9),
         ([0.5, -1.0, 0.0], 2.0, 0.0),
     ):
-        given = Point(np.array(u), np.full(3, error))
-        found, point = shortened(
-            skeleton, lambda length, own=given: Point(length * own.u, own.error * (length > 0.0))
+        given = DualPoint(np.array(u), np.full(3, error))
+        found, point = shrink_until_feasible(
+            skeleton,
+            lambda length, own=given: DualPoint(length * own.u, own.error * (length > 0.0)),
         )
         assert found == pytest.approx(factor, rel=1e-12)
         np.testing.assert_array_equal(point.u, found * given.u)
