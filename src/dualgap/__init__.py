@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from dualgap import _moved, datasets, losses, methods, penalties, samplings, steps
+from dualgap import _moved, datasets, estimators, losses, methods, penalties, samplings, steps
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.certify import CertificateSum, certify
@@ -27,8 +27,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"dualgap.{name}")
     if name in ("load_model", "save_model"):
         return getattr(importlib.import_module("dualgap.files.model_file"), name)
-    estimators = importlib.import_module("dualgap.estimators")
-    return estimators if name == "estimators" else getattr(estimators, name)
+    return getattr(estimators, name)
 
 
 def __dir__() -> list[str]:
@@ -38,34 +37,15 @@ def __dir__() -> list[str]:
 __all__ = [
     "Certificate",
     "CertificateSum",
-    "CertifiedClassifier",
-    "CertifiedRegressor",
-    "ElasticNet",
-    "ElasticNetCV",
-    "HuberRegression",
-    "Lasso",
-    "LassoCV",
-    "LinearSVC",
-    "LinearSVR",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "PoissonRegressor",
     "Problem",
-    "QuantileRegressor",
     "Recording",
-    "Ridge",
-    "RidgeCV",
-    "RidgeClassifier",
     "Solution",
     "certify",
     "datasets",
     "distributed",
-    "enet_path",
     "estimators",
     "extend",
-    "lasso_path",
     "load_model",
-    "logistic_path",
     "losses",
     "methods",
     "penalties",
@@ -77,3 +57,4 @@ __all__ = [
     "steps",
     "theory",
 ]
+__all__ += estimators.__all__

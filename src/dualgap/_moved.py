@@ -13,16 +13,26 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+# What the pages of 0.1 showed, and what pickled estimators of 0.1 refer to.
 MOVED = {
+    "dualgap._compile": "dualgap.compile.kernels",
+    "dualgap._rules": "dualgap.compile.rules",
+    "dualgap._scalar": "dualgap.compile.scalar",
     "dualgap.auto": "dualgap.methods.auto",
     "dualgap.certificate": "dualgap.proof.certificate",
+    "dualgap.estimators.cv": "dualgap.estimators.selection.lasso_cv",
+    "dualgap.estimators.logistic_cv": "dualgap.estimators.selection.logistic_cv",
+    "dualgap.estimators.ridge_cv": "dualgap.estimators.selection.ridge_cv",
     "dualgap.loop": "dualgap.run.loop",
+    "dualgap.model_file": "dualgap.files.model_file",
     "dualgap.path": "dualgap.run.path",
+    "dualgap.radius": "dualgap.proof.radius",
+    "dualgap.recording": "dualgap.run.recording",
     "dualgap.screening": "dualgap.proof.screening",
     "dualgap.solution": "dualgap.run.solution",
-    "dualgap.terms": "dualgap.proof.terms",
     "dualgap.steps.full_pass": "dualgap.steps.base",
     "dualgap.steps.start": "dualgap.steps.base",
+    "dualgap.terms": "dualgap.proof.terms",
     "dualgap.theory": "dualgap.samplings.theory",
 }
 
@@ -37,7 +47,8 @@ class _Redirect(Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         warnings.warn(
-            f"{spec.name} has moved: import {self.new} instead; the old name goes in 0.3",
+            f"{spec.name} has moved: import {self.new} instead (for a pickle: save it again); the "
+            "old name goes in 0.3",
             DeprecationWarning,
             stacklevel=2,
         )

@@ -1,39 +1,73 @@
-"""Estimators with scikit-learn's names and parameters, each fit with a proof.
+"""Estimators with scikit-learn's names and parameters; every fit has a certificate.
 
-Changing the import is enough; what a certificate adds is in ``certificate_``, ``decision_radius``,
-``predict_certified`` and ``support_certified_``. Proofs for scikit-learn's own: ``distance``.
+Changing the import is enough. The certificate adds ``certificate_``, ``decision_radius``,
+``predict_certified`` and ``support_certified_``. ``dualgap.certify`` proves the same for models of
+scikit-learn and other libraries.
+
+A new estimator is a file and a line in ``MODULES``; type checkers read the imports below it.
 """
 
-from dualgap.estimators.certified import CertifiedClassifier, CertifiedRegressor
-from dualgap.estimators.lasso import ElasticNet, Lasso
-from dualgap.estimators.logistic import LogisticRegression
-from dualgap.estimators.poisson import PoissonRegressor
-from dualgap.estimators.ridge import Ridge, RidgeClassifier
-from dualgap.estimators.robust import HuberRegression, QuantileRegressor
-from dualgap.estimators.selection.lasso_cv import ElasticNetCV, LassoCV
-from dualgap.estimators.selection.logistic_cv import LogisticRegressionCV
-from dualgap.estimators.selection.paths import enet_path, lasso_path, logistic_path
-from dualgap.estimators.selection.ridge_cv import RidgeCV
-from dualgap.estimators.svm import LinearSVC, LinearSVR
+from __future__ import annotations
 
-__all__ = [
-    "CertifiedClassifier",
-    "CertifiedRegressor",
-    "ElasticNet",
-    "ElasticNetCV",
-    "HuberRegression",
-    "Lasso",
-    "LassoCV",
-    "LinearSVC",
-    "LinearSVR",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "PoissonRegressor",
-    "QuantileRegressor",
-    "Ridge",
-    "RidgeCV",
-    "RidgeClassifier",
-    "enet_path",
-    "lasso_path",
-    "logistic_path",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# Loaded when first used, since scikit-learn takes long to import. ``dualgap`` exports them as well.
+MODULES = {
+    "CertifiedClassifier": "certified",
+    "CertifiedRegressor": "certified",
+    "ElasticNet": "lasso",
+    "ElasticNetCV": "selection.lasso_cv",
+    "HuberRegression": "robust",
+    "Lasso": "lasso",
+    "LassoCV": "selection.lasso_cv",
+    "LinearSVC": "svm",
+    "LinearSVR": "svm",
+    "LogisticRegression": "logistic",
+    "LogisticRegressionCV": "selection.logistic_cv",
+    "PoissonRegressor": "poisson",
+    "QuantileRegressor": "robust",
+    "Ridge": "ridge",
+    "RidgeCV": "selection.ridge_cv",
+    "RidgeClassifier": "ridge",
+    "enet_path": "selection.paths",
+    "lasso_path": "selection.paths",
+    "logistic_path": "selection.paths",
+}
+
+__all__ = list(MODULES)
+
+if TYPE_CHECKING:
+    from dualgap.estimators.certified import CertifiedClassifier as CertifiedClassifier
+    from dualgap.estimators.certified import CertifiedRegressor as CertifiedRegressor
+    from dualgap.estimators.lasso import ElasticNet as ElasticNet
+    from dualgap.estimators.lasso import Lasso as Lasso
+    from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
+    from dualgap.estimators.poisson import PoissonRegressor as PoissonRegressor
+    from dualgap.estimators.ridge import Ridge as Ridge
+    from dualgap.estimators.ridge import RidgeClassifier as RidgeClassifier
+    from dualgap.estimators.robust import HuberRegression as HuberRegression
+    from dualgap.estimators.robust import QuantileRegressor as QuantileRegressor
+    from dualgap.estimators.selection.lasso_cv import ElasticNetCV as ElasticNetCV
+    from dualgap.estimators.selection.lasso_cv import LassoCV as LassoCV
+    from dualgap.estimators.selection.logistic_cv import (
+        LogisticRegressionCV as LogisticRegressionCV,
+    )
+    from dualgap.estimators.selection.paths import enet_path as enet_path
+    from dualgap.estimators.selection.paths import lasso_path as lasso_path
+    from dualgap.estimators.selection.paths import logistic_path as logistic_path
+    from dualgap.estimators.selection.ridge_cv import RidgeCV as RidgeCV
+    from dualgap.estimators.svm import LinearSVC as LinearSVC
+    from dualgap.estimators.svm import LinearSVR as LinearSVR
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)
+    globals()[name] = found  # found without this function from now on
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODULES})
