@@ -1,33 +1,18 @@
 """Names for methods: each is a step and a sampling.
 
-``solve`` takes a name, or a ``Method`` of your own: ``Method(Coordinate("dual"), Uniform())``.
+``solve`` takes a name, or a ``Method`` of your own, such as ``Method(Quartz(), Uniform())``.
 """
 
 from __future__ import annotations
 
-from dualgap import samplings
+from dualgap import samplings, steps
 from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
 from dualgap.problem import Problem
-from dualgap.steps.coordinate.coordinate import Coordinate
-from dualgap.steps.newton.newton import Newton
-from dualgap.steps.outer.accprox_sdca import AccProxSDCA
-from dualgap.steps.outer.proximal_point import ProximalPoint
-from dualgap.steps.rivals.full_gradient import FullGradient
-from dualgap.steps.rivals.lbfgs import LBFGS
-from dualgap.steps.rivals.sag import AverageGradient
-from dualgap.steps.rivals.sklearn_solvers import SAG
-from dualgap.steps.sets.apcg import APCG
-from dualgap.steps.sets.asdca import ASDCA
-from dualgap.steps.sets.disdca import DisDCA
-from dualgap.steps.sets.quartz import Quartz
-from dualgap.steps.sets.spdc import SPDC
-from dualgap.steps.sweeps.sweeps import Sweeps
-from dualgap.steps.working_set.working_set import WorkingSet
 
 __all__ = ["METHODS", "Method", "describe", "suitable"]
 
-_DUAL = Coordinate("dual")
-_EITHER = Coordinate("auto")
+_DUAL = steps.Coordinate("dual")
+_EITHER = steps.Coordinate("auto")
 _QU = "Qu, Richtárik, Zhang 2014"
 _ZHANG = "Zhang, Xiao 2015"
 _CSIBA = "Csiba, Qu, Richtárik 2015"
@@ -145,126 +130,126 @@ METHODS: dict[str, Method] = {
         when="any loss and penalty, and a sampling of your own in its place",
     ),
     "sweeps": Method(
-        Sweeps(),
+        steps.Sweeps(),
         samplings.Full(),
         "permuted sweeps over unresolved samples, conjugate gradients on the face they leave",
         "Hsieh et al. 2008; Moré, Toraldo 1991",
         when="L2 with many features; data on disk. What auto takes there",
     ),
     "quartz": Method(
-        Quartz(),
+        steps.Quartz(),
         samplings.Uniform(),
         "Quartz with the sets of your choice: sampling=TauNice(tau), Product(tau), ...",
         _QU,
         when="sets of samples for threads, with a rate from theory",
     ),
     "quartz-u": Method(
-        Quartz(),
+        steps.Quartz(),
         samplings.Uniform(),
         "Quartz, one sample at a time, uniformly",
         _QU,
         when="smooth losses, with a rate from theory",
     ),
     "quartz-ip": Method(
-        Quartz(),
+        steps.Quartz(),
         samplings.Importance("smooth"),
         "Quartz with importance sampling",
         _QU,
         when="the same, for samples of unequal norm",
     ),
     "spdc": Method(
-        SPDC(),
+        steps.SPDC(),
         samplings.Uniform(),
         "accelerated primal-dual steps, also for kinks and L1",
         _ZHANG,
         when="small lam, and every penalty",
     ),
     "spdc-weighted": Method(
-        SPDC(),
+        steps.SPDC(),
         samplings.Norms(),
         "SPDC that samples by norm, for samples of unequal norm",
         _ZHANG,
         when="the same, for samples of unequal norm",
     ),
     "asdca": Method(
-        ASDCA(),
+        steps.ASDCA(),
         samplings.Uniform(),
         "accelerated mini-batch SDCA; batches by sampling=TauNice(m)",
         "Shalev-Shwartz, Zhang 2013",
         when="smooth losses, batches of samples",
     ),
     "accprox-sdca": Method(
-        AccProxSDCA(),
+        steps.AccProxSDCA(),
         samplings.Uniform(),
         "accelerated outer steps around Prox-SDCA",
         "Shalev-Shwartz, Zhang 2014",
         when="smooth losses and small lam",
     ),
     "apcg": Method(
-        APCG(),
+        steps.APCG(),
         samplings.Uniform(),
         "accelerated proximal coordinate gradient on the dual",
         "Lin, Lu, Xiao 2014",
         when="smooth losses, L2 and small lam",
     ),
     "disdca": Method(
-        DisDCA(),
+        steps.DisDCA(),
         samplings.Distributed(2, 1),
         "dual steps by several machines; machines and batches by sampling=Distributed(c, tau)",
         "Yang 2013",
         when="to study distributed steps; real clusters have dualgap.distributed",
     ),
     "prox-point": Method(
-        ProximalPoint(),
+        steps.ProximalPoint(),
         samplings.GapPerEpoch(m=10.0),
         "for a loss with kinks and a penalty like L1",
         "Rockafellar 1976",
         when="where neither samples nor features can be coordinates. What auto takes there",
     ),
     "afg": Method(
-        FullGradient(),
+        steps.FullGradient(),
         samplings.Full(),
         "accelerated full gradient with line search and restarts",
         "Nesterov 2013; O'Donoghue, Candès 2015",
         when="smooth losses; a full pass is cheap",
     ),
     "newton": Method(
-        Newton(),
+        steps.Newton(),
         samplings.Full(),
         "semismooth Newton steps for few features, however badly scaled",
         "Li, Sun, Toh 2018",
         when="up to two thousand features, an intercept, tight tol. What auto takes there",
     ),
     "working-set": Method(
-        WorkingSet(),
+        steps.WorkingSet(),
         samplings.Full(),
         "Newton models on working sets of features, for L1 and its like with many features",
         "Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018",
         when="L1, elastic nets and bounds. What auto takes there",
     ),
     "lbfgs": Method(
-        LBFGS(),
+        steps.LBFGS(),
         samplings.Full(),
         "SciPy's L-BFGS-B with memory 30",
         "Byrd, Lu, Nocedal, Zhu 1995",
         when="a baseline for smooth losses, as scikit-learn's default solver",
     ),
     "sag": Method(
-        SAG("sag"),
+        steps.SAG("sag"),
         samplings.Full(),
         "scikit-learn's stochastic average gradient",
         "Le Roux, Schmidt, Bach 2012",
         when="a baseline: logistic or squared loss with L2",
     ),
     "sag-smooth": Method(
-        AverageGradient(),
+        steps.AverageGradient(),
         samplings.Uniform(),
         "stochastic average gradient for any smooth loss with L2",
         "Le Roux, Schmidt, Bach 2012",
         when="a baseline: other smooth losses",
     ),
     "saga": Method(
-        SAG("saga"),
+        steps.SAG("saga"),
         samplings.Full(),
         "scikit-learn's SAGA",
         "Defazio, Bach, Lacoste-Julien 2014",
