@@ -257,3 +257,10 @@ def test_a_penalty_of_a_user_sees_features():
     two = dg.solve(dg.Problem(X, y, "softmax", ours, 0.1), tol=1e-12)
     assert one.converged
     np.testing.assert_allclose(one.coef, two.coef, atol=1e-6)
+
+
+def test_many_samples_of_few_features_have_a_method():
+    """A block loss does not say whether it is quadratic, and is not asked."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((700, 2)), rng.integers(3, size=700)
+    assert dg.solve(dg.Problem(X, y, "softmax", "l2", 0.1), tol=1e-4).converged

@@ -162,8 +162,10 @@ def _reason_newton(problem: Problem, tol: float, neither: bool) -> str | None:
         return "neither samples nor features can be the coordinates"
     if _is_coupled(problem):
         return "lam is small for data of this size"
+    if problem.width > 1:
+        return None
     tall = _is_tall(problem) and dual_refusal(problem) is not None
-    if problem.width == 1 and (tall or _newton_passes(problem) <= _affordable_passes(problem, tol)):
+    if tall or _newton_passes(problem) <= _affordable_passes(problem, tol):
         return "many samples for each"
     return None
 

@@ -99,7 +99,7 @@ def _bounds(low: Any, high: Any, d: int) -> list[Floats]:
     for bound, name in ((low, "low"), (high, "high")):
         array = real_array(bound, name).astype(np.float64)
         if array.shape not in ((), (d,)):
-            raise ValueError(f"{name} must be a number, or have one entry for each of {d} features")
+            raise ValueError(f"{name} must be a number or have one for each of the {d} features")
         bounds.append(np.array(np.broadcast_to(array, d)))
         bounds[-1].flags.writeable = False
     low, high = bounds
