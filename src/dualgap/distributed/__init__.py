@@ -1,7 +1,7 @@
 """Fits on partitioned data, by threads, a Dask cluster or an MPI job; each with a certificate.
 
 ``data/``       partitions: where they come from, and each as a problem of its own
-``engines/``    who holds them and runs tasks on them: threads, Dask or MPI
+``engines/``    what holds them and runs tasks on them: threads, Dask or MPI
 ``schemes/``    what they do in a round
 ``tasks.py``    what else they do; ``messages.py``: what travels
 ``driver/``     rounds, proofs and checkpoints, from sums over partitions alone

@@ -93,7 +93,7 @@ LocalSteps = Callable[[Block, Floats, Floats, int, np.random.Generator], tuple[F
 
 
 class RoundMessage(NamedTuple):
-    """What all partitions are told in a round: which steps to make, from which u, how much work.
+    """The message of a round: which steps to make, from which u, and how much work.
 
     ``points``: coefficients whose gap terms are wanted, at the dual variables before the steps;
     ``proximal``: the proximal term of the outer step, if there is one.

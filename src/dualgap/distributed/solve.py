@@ -58,8 +58,8 @@ def solve(
     problem : Partitioned or Problem
         A ``Problem`` is cut into ``partitions`` partitions of consecutive samples, 8 by default.
     client : None, int, dask.distributed.Client or MPI communicator
-        What does the work: threads of this process, that many threads, a Dask cluster, or the
-        processes of an MPI job, which all call ``solve`` and all get the solution.
+        What does the work: threads of this process, at most that many threads, a Dask cluster, or
+        the processes of an MPI job, which all call ``solve`` and all get the solution.
     scheme : "cocoa+", "disdca" or "quartz"
         Each partition makes local epochs of dual coordinate steps; or such steps on τ of its
         samples, one after the other; or on τ samples at once, with the step sizes of the

@@ -24,8 +24,8 @@ class Tuning:
     # The first τ of work="auto" is the largest partition over this. Not measured: rounds that turn
     # out to be short double it.
     first_batch_divisor: int = 64
-    # Work is halved only beyond so many times the wanted seconds, so that noise in the clock does
-    # not make it swing between two values. Not measured.
+    # Work is halved only if it takes more than this many times the wanted seconds, so that noise
+    # in the clock does not make it swing between two values. Not measured.
     excess_before_halving: float = 8.0
 
     # --- when to stop -----------------------------------------------------------------------------
@@ -35,8 +35,8 @@ class Tuning:
     # --- outer proximal steps ---------------------------------------------------------------------
     # ρ of an intercept, over the ρ with which the intercept adds as much to the curvature of a
     # sample as all features together. All partitions share the intercept: at 1 they need many
-    # rounds to agree on it. In docs/distributed.md one Lasso took 1,212 epochs with an intercept
-    # held like the features; with 16 none of the four takes more than 304.
+    # rounds to agree on it. In docs/distributed.md one Lasso took 1,212 epochs with the same ρ for
+    # intercept and features; with 16 none of the four takes more than 304.
     intercept_rho: float = 16.0
     # ρ shrinks if the gap of an outer step is below `small_gap` times its proximal term, and grows
     # if it is above `large_gap` times that; each time by `rho_step`. Not measured one by one.
@@ -62,8 +62,8 @@ class Tuning:
     intercept_slope: float = 1e-9
 
     # --- Dask -------------------------------------------------------------------------------------
-    # Messages up to so many bytes travel with each task; larger ones go to one worker, from which
-    # the others fetch them. Not measured.
+    # Messages up to this size travel with each task; larger ones go to one worker, from which the
+    # others fetch them. Not measured.
     inline_bytes: int = 10_000
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5

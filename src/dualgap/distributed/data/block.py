@@ -23,7 +23,7 @@ from dualgap.penalties.proximal import Proximal
 from dualgap.penalties.structure import check_penalty
 from dualgap.problem.problem import Problem
 
-# What another process makes anew instead of receiving it.
+# Attributes that another process computes again instead of receiving them.
 _VIEWS = ("rows", "stored_rows", "columns", "features", "tables")
 
 
@@ -64,8 +64,7 @@ class RawData(NamedTuple):
 class ProximalTerm(NamedTuple):
     """(λρ/2)‖w − centre‖², on as many of the last coefficients as ``centre`` has.
 
-    ``intercept_factor``: ρ of the intercept, or of the intercept of each class, is so many times as
-    large.
+    ``intercept_factor``: how many times as large ρ is for the intercepts.
     """
 
     rho: float

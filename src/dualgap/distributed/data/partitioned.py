@@ -48,7 +48,7 @@ class Partitioned:
 
 
 def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
-    """The problem itself, or a problem in memory cut into so many partitions."""
+    """The problem itself, or a problem in memory cut into ``partitions`` partitions."""
     if isinstance(problem, Partitioned):
         if partitions is not None and partitions != len(problem.sources):
             raise ValueError(

@@ -2,8 +2,8 @@
 
 The gap is a sum over samples and over features (``proof/terms.py``). Partitions sum over their
 samples; the driver adds these sums up exactly, and adds the features. u is the sum of what
-partitions compute from their data. Its rounding errors are bounded as in ``proof/rounding.py``: a
-sum of so many products at most in one partition, then of one number from each partition.
+partitions compute from their data. Its rounding errors are bounded as in ``proof/rounding.py``, by
+those of a sum of products in one partition, then of one number from each partition.
 """
 
 from __future__ import annotations

@@ -16,7 +16,10 @@ from dualgap.linalg.validate import Floats
 
 
 class ThreadEngine(Engine):
-    """Nothing is ever lost here: a failure ends the process, and a checkpoint is what remains."""
+    """Nothing is ever lost here: a failure ends the process, and a checkpoint is what remains.
+
+    ``workers``: threads at most. Tasks compute all the time, so there are never more than cores.
+    """
 
     def __init__(self, sources: Sequence[Any], workers: int | None = None) -> None:
         self.size = len(sources)

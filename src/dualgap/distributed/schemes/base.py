@@ -18,6 +18,7 @@ from dualgap.distributed.tasks import advance, count_occurrences, with_occurrenc
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
 from dualgap.proof import terms
+from dualgap.samplings.floyd import draw_subsets
 from dualgap.steps.base import dual_refusal
 
 
@@ -116,6 +117,15 @@ class BatchScheme(Scheme):
 
     def max_work(self, skeleton: Block) -> int:
         return skeleton.totals.largest
+
+
+def draw_batch(block: Block, tau: int, rng: np.random.Generator) -> Any:
+    """τ samples of the partition, all sets equally likely.
+
+    A smaller partition draws as if it had as many samples as the largest one, and leaves out those
+    that it does not have.
+    """
+    return draw_subsets(block.n, block.totals.largest, rng.random((1, 1, tau)))[0]
 
 
 def coefficients(skeleton: Block, u: Floats) -> Floats:

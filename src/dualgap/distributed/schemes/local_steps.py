@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from dualgap.distributed.data.block import Block
-from dualgap.distributed.schemes.base import BatchScheme, Scheme
+from dualgap.distributed.schemes.base import BatchScheme, Scheme, draw_batch
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import metric_squares
-from dualgap.samplings.floyd import draw_subsets
 from dualgap.steps.coordinate.block_epoch import block_epoch
 from dualgap.steps.coordinate.epoch import NOBODY, epoch
 from dualgap.steps.coordinate.views import LossConjugate, PenaltyConjugate, refuse_overflow
@@ -38,15 +37,6 @@ def local_batch(
 ) -> tuple[Floats, int, int]:
     """Steps on τ samples."""
     return _dual_steps(block, a, u, [draw_batch(block, tau, rng)])
-
-
-def draw_batch(block: Block, tau: int, rng: np.random.Generator) -> Any:
-    """τ samples of the partition, all sets equally likely.
-
-    A smaller partition draws as if it had as many samples as the largest one, and leaves out those
-    that it does not have.
-    """
-    return draw_subsets(block.n, block.totals.largest, rng.random((1, 1, tau)))[0]
 
 
 def _dual_steps(block: Block, a: Floats, u: Floats, orders: list[Any]) -> tuple[Floats, int, int]:

@@ -15,8 +15,7 @@ import numpy as np
 from dualgap.compile.powers import decay_of
 from dualgap.distributed.data.block import Block, ProximalTerm
 from dualgap.distributed.engines.protocol import Engine
-from dualgap.distributed.schemes.base import BatchScheme, coefficients
-from dualgap.distributed.schemes.local_steps import draw_batch
+from dualgap.distributed.schemes.base import BatchScheme, coefficients, draw_batch
 from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import metric_squares
 from dualgap.samplings.eso import distributed_factors
