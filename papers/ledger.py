@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.files.replace import replacing
 from dualgap.linalg.validate import Floats
 from dualgap.run.solution import History, Solution
 from dualgap.run.solve import solve
@@ -115,10 +115,8 @@ class Ledger:
             "status": str(solution.status),
             "columns": _thinned(solution.history),
         }
-        path = self.path(run)
-        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-        unfinished.write_text(json.dumps(kept), encoding="utf-8")
-        unfinished.replace(path)  # at once: a file is whole or not there
+        with replacing(self.path(run)) as part:
+            part.write_text(json.dumps(kept), encoding="utf-8")
 
 
 def _thinned(history: History) -> dict[str, list[float]]:

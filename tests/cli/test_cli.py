@@ -502,7 +502,7 @@ def test_bad_models(folder, tmp_path):
     foreign.write_text('{"coef": [1, 2]}')
     for command in (("predict",), ("certify",), ("certify", "--trust")):
         # What is JSON is no pickle: nothing is said of --trust, and nothing is unpickled.
-        assert error_of(*command, cut, svm).endswith("): write it anew")
+        assert error_of(*command, cut, svm).endswith("): write the model again")
         assert error_of(*command, foreign, svm).endswith("is JSON, but not a model of dualgap")
     assert "No such file" in error_of("predict", tmp_path / "gone.json", svm)
     assert "Is a directory" in error_of("predict", tmp_path, svm)

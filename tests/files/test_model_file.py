@@ -151,7 +151,9 @@ def test_what_cannot_be_written(problem, solution, tmp_path):
         dg.save_model(tmp_path / "m.json", problem, solution, feature_names=["a", "b"])
     with pytest.raises(ValueError, match="classes has 3 labels where y has 2"):
         dg.save_model(tmp_path / "m.json", problem, solution, classes=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"settings\.tool is object, which no file can hold"):
+    with pytest.raises(
+        ValueError, match=r"settings\.tool is object, which a model file cannot hold"
+    ):
         dg.save_model(tmp_path / "m.json", problem, solution, settings={"tool": object()})
     own = model_with(np.ones(2), MyLoss(), penalties.L2())
     with pytest.raises(ValueError, match="not one of dualgap's"):
@@ -204,7 +206,7 @@ def test_a_file_that_was_changed_is_refused(problem, solution, tmp_path):
     with pytest.raises(ModelFileError, match="has changed since it was written"):
         dg.load_model(file)
     file.write_text(text[: len(text) // 2])
-    with pytest.raises(ModelFileError, match=r"is damaged .*: write it anew"):
+    with pytest.raises(ModelFileError, match=r"is damaged .*: write the model again"):
         dg.load_model(file)
     tree = json.loads(text)
     file.write_text(json.dumps({**tree, "version": 2}))

@@ -1,9 +1,9 @@
-"""A model as a file: plain JSON, or NPZ for large ones. Reading it executes nothing.
+"""A model as a file: JSON, or NPZ for large models. Reading it executes nothing.
 
-JSON holds everything, numbers to the last bit; NPZ holds the same with arrays apart, which its
-header lists with dtype, shape and checksum. Both have the version of the format and a checksum, so
-that a file that was changed or damaged is told from a good one: its proof is that of the very
-coefficients that were written. What a file says of sizes is checked before memory is asked for.
+JSON holds everything, numbers to the last bit. NPZ holds the arrays as separate members; its header
+lists them with dtype, shape and checksum. Both have a version and a checksum, so that a changed or
+damaged file is recognised: its certificate is valid only for the coefficients that were written.
+Sizes that a file states are checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -11,44 +11,34 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dualgap.files.archive import Archive, ArchiveError, Plain, TooLargeError, largest
+from dualgap.files.archive import Archive, ArchiveWriter
+from dualgap.files.errors import MALFORMED, ArchiveError, TooLargeError
+from dualgap.files.limits import LIMITS
 from dualgap.files.model import Model, model_of
 from dualgap.files.model_tree import as_model, as_tree
+from dualgap.files.npy import ArrayHeader
+from dualgap.files.replace import replacing
 from dualgap.linalg.validate import whole
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
 VERSION, _FORMAT, _HEADER = 1, "dualgap model", "model"
 _LIST = "arrays"  # in the header of an NPZ: name -> dtype, shape, checksum
-# A header of a few megabytes, or so many times its part of the file: text that compresses better
-# is none, and JSON takes many times its length in memory.
-_TEXT, _TEXT_RATIO = 2**22, 32
 ENDINGS = (".json", ".npz")
-_BROKEN = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    OverflowError,
-    RecursionError,
-    MemoryError,
-)
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model, with the reason in words."""
+    """A file does not hold a model; the message says why."""
 
 
 class ForeignFileError(ModelFileError):
-    """A file of another kind altogether: neither JSON nor an archive."""
+    """A file is neither JSON nor an archive."""
 
 
 def save_model(
@@ -62,24 +52,20 @@ def save_model(
 ) -> Path:
     """Write a solution as a model that ``load_model`` and the command ``dualgap predict`` read.
 
-    The ending of ``path`` says how: .json, which people can read, or .npz, which takes less room.
-    ``settings`` are numbers and words of your own to be kept with it; ``classes`` are labels for
-    predictions, in the order of those in y.
+    The ending of ``path`` chooses the format: .json, which people can read, or .npz, which is
+    smaller. ``settings`` are numbers and text of your own to store with the model; ``classes`` are
+    the labels for predictions, in the order of those in y.
     """
     where = check_ending(path)
     model = model_of(problem, solution, feature_names, settings, classes)
     tree = {"format": _FORMAT, "version": VERSION, **as_tree(model)}
-    part = where.with_name(f"{where.name}.{uuid.uuid4().hex}.part")
-    try:
+    with replacing(where) as part:
         (_write_npz if where.suffix == ".npz" else _write_json)(part, tree)
-        os.replace(part, where)
-    finally:
-        part.unlink(missing_ok=True)
     return where
 
 
 def check_ending(path: str | os.PathLike[str]) -> Path:
-    """The path, if a model can be written there by its name."""
+    """The path of a model to write; refuses other endings and missing folders."""
     where = Path(path)
     if where.suffix not in ENDINGS:
         raise ValueError(f"a model is written to a file that ends in .json or .npz, not {where}")
@@ -91,27 +77,30 @@ def check_ending(path: str | os.PathLike[str]) -> Path:
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
-    """Read what ``save_model`` or ``dualgap fit`` has written. No code in it is executed.
+    """Read a file that ``save_model`` or ``dualgap fit`` wrote. No code in it is executed.
 
-    A file whose arrays are said to take more than ``max_bytes`` is refused, before they are read;
-    by default that is a gigabyte, or eight times the size of the file if that is more.
+    A file whose arrays claim more than ``max_bytes`` is refused before they are read; the default
+    is a gigabyte, or eight times the size of the file if that is more.
     """
     where = Path(path)
-    limit = None if max_bytes is None else whole(max_bytes, "max_bytes", 1)
+    allowed = None if max_bytes is None else whole(max_bytes, "max_bytes", 1)
     with open(where, "rb") as file:
         packed = file.read(4) == b"PK\x03\x04"
         size = file.seek(0, os.SEEK_END)
-    most = largest(size) if limit is None else limit
+    limit = LIMITS.unpacked(size) if allowed is None else allowed
     try:
-        tree = _read_npz(where, most) if packed else _read_json(where)
-        return as_model(tree, most // 8)
+        tree = _read_npz(where, limit) if packed else _read_json(where)
+        return as_model(tree, limit // 8)
     except ModelFileError:
         raise
     except TooLargeError as error:
         raise ModelFileError(f"{where}: {error}: give load_model a larger max_bytes") from error
-    except _BROKEN as error:
-        why = str(error) or type(error).__name__
-        raise ModelFileError(f"{where} is damaged ({why}): write it anew") from error
+    except (*MALFORMED, MemoryError) as error:
+        raise _damaged(where, str(error) or type(error).__name__) from error
+
+
+def _damaged(path: Path, why: Any) -> ModelFileError:
+    return ModelFileError(f"{path} is damaged ({why}): write the model again")
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -132,10 +121,10 @@ def _read_json(path: Path) -> dict[str, Any]:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         if text.lstrip()[:1] == b"{":
-            why = error if isinstance(error, json.JSONDecodeError) else "no JSON to its end"
-            raise ModelFileError(f"{path} is damaged ({why}): write it anew") from None
+            known = isinstance(error, json.JSONDecodeError)
+            raise _damaged(path, error if known else "it is not JSON to its end") from None
         raise ForeignFileError(
-            f"{path} is not a model of dualgap, which would be JSON or NPZ"
+            f"{path} is not a model of dualgap: it is neither JSON nor NPZ"
         ) from None
     return _checked(path, tree)
 
@@ -145,23 +134,25 @@ def _write_npz(path: Path, tree: dict[str, Any]) -> None:
     tree = _plain(tree, arrays)
     tree[_LIST] = {name: _stated(array) for name, array in arrays.items()}
     header = json.dumps({**tree, "checksum": _checksum(tree)}, allow_nan=False).encode()
-    arrays[_HEADER] = np.frombuffer(header, np.uint8)
-    with open(path, "wb") as file:
-        np.savez_compressed(file, **arrays)
+    with open(path, "wb") as file, ArchiveWriter(file, compressed=True) as archive:
+        for name, array in arrays.items():
+            archive.array(f"{name}.npy", array)
+        archive.array(f"{_HEADER}.npy", np.frombuffer(header, np.uint8))
 
 
-def _read_npz(path: Path, most: int) -> dict[str, Any]:
-    with Archive(path, most) as archive:
+def _read_npz(path: Path, limit: int) -> dict[str, Any]:
+    with Archive(path, limit) as archive:
         member = f"{_HEADER}.npy"
         if member not in archive.names:
             raise ModelFileError(f"{path} is an archive, but not a model of dualgap")
-        if archive.stated(member)[0] > max(_TEXT, _TEXT_RATIO * archive.size):
-            raise ArchiveError("its header is longer than one can be")
+        longest = max(LIMITS.model_header, LIMITS.model_header_ratio * archive.size)
+        if archive.stated(member)[0] > longest:
+            raise ArchiveError("its header is too long")
         text = archive.array(member)
         tree = _checked(path, json.loads(text.tobytes()))
         names = [name for name in archive.names if name != member]
         listed = tree.pop(_LIST, None)
-        if listed is None:  # as files were written at first
+        if listed is None:  # as the first versions wrote files
             arrays = {name: archive.array(name) for name in names}
         elif set(names) == {f"{name}.npy" for name in listed}:
             arrays = {f"{name}.npy": _listed(archive, name, *listed[name]) for name in listed}
@@ -175,7 +166,7 @@ def _stated(array: Any) -> list[Any]:
 
 
 def _listed(archive: Archive, name: str, dtype: Any, shape: Any, digest: Any) -> Any:
-    array = archive.array(f"{name}.npy", Plain.of(dtype, shape))
+    array = archive.array(f"{name}.npy", ArrayHeader.from_json(dtype, shape))
     if _digest(array) != digest:
         raise ArchiveError(f"{name} is not the array that its header lists")
     return array
@@ -190,13 +181,14 @@ def _checked(path: Path, tree: Any) -> dict[str, Any]:
         raise ModelFileError(f"{path} is JSON, but not a model of dualgap")
     if tree["version"] > VERSION:
         raise ModelFileError(
-            f"{path} was written by a newer dualgap (format {tree['version']}, known are those up "
+            f"{path} was written by a newer dualgap (format {tree['version']}, this one knows up "
             f"to {VERSION}): upgrade dualgap"
         )
     found = tree.pop("checksum", None)
     if found != _checksum(tree):
         raise ModelFileError(
-            f"{path} has changed since it was written, so that its proof is none: write it anew"
+            f"{path} has changed since it was written, so its certificate is no longer valid: "
+            "write the model again"
         )
     return tree
 
@@ -210,7 +202,7 @@ def _checksum(tree: dict[str, Any]) -> str:
 
 
 def _plain(value: Any, arrays: dict[str, Any] | None = None, name: str = "") -> Any:
-    """The same for JSON; with ``arrays``, arrays go there and leave their names."""
+    """A value for JSON; arrays are added to ``arrays``, if given, and replaced by their names."""
     if isinstance(value, dict):
         return {str(k): _plain(v, arrays, f"{name}.{k}".lstrip(".")) for k, v in value.items()}
     if isinstance(value, np.ndarray):
@@ -223,10 +215,12 @@ def _plain(value: Any, arrays: dict[str, Any] | None = None, name: str = "") -> 
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
-        return str(value)  # JSON has no word for it
+        return str(value)  # JSON has no infinity
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise ValueError(f"{name or 'a label'} is {type(value).__name__}, which no file can hold")
+    raise ValueError(
+        f"{name or 'a label'} is {type(value).__name__}, which a model file cannot hold"
+    )
 
 
 def _restored(value: Any, arrays: dict[str, Any]) -> Any:

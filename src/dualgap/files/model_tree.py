@@ -1,4 +1,4 @@
-"""A model as a tree of names, numbers, words and arrays, and back."""
+"""A model as a tree of names, numbers, text and arrays, and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap.files import describe
-from dualgap.files.archive import TooLargeError
+from dualgap.files.errors import TooLargeError
 from dualgap.files.model import Model, bare
 from dualgap.linalg.shift import Shift
 from dualgap.linalg.validate import Floats
@@ -30,7 +30,7 @@ _SPARSE_SHARE = 1 / 3
 
 
 def as_tree(model: Model) -> dict[str, Any]:
-    """What is written down of a model."""
+    """What a file keeps of a model."""
     proof, reach = model.certificate, model.radius._asdict()
     if (reach["spread"] == reach["spread"][0]).all():
         reach["spread"] = reach["spread"][0]
@@ -58,10 +58,10 @@ def as_tree(model: Model) -> dict[str, Any]:
     }
 
 
-def as_model(tree: Mapping[str, Any], most: float = math.inf) -> Model:
-    """The model; raises one of the usual errors if the tree is not one, or one of more than
-    ``most`` coefficients."""
-    coef, intercept = _full(tree["coef"], most), _floats(tree["intercept"])
+def as_model(tree: Mapping[str, Any], limit: float = math.inf) -> Model:
+    """The model of a tree; raises one of ``MALFORMED`` if the tree is not a model, and
+    ``TooLargeError`` if it has more than ``limit`` coefficients."""
+    coef, intercept = _full(tree["coef"], limit), _floats(tree["intercept"])
     p, width = len(coef), coef.shape[1:]
     names, classes = tree["feature_names"], tree["classes"]
     if intercept.shape != width or (names is not None and len(names) != p):
@@ -112,7 +112,7 @@ def _parameter(value: Any) -> Any:
 
 
 def _thin(coef: Floats) -> Any:
-    """Coefficients, without zeros if there are many."""
+    """Coefficients; if most are zero, only the others with their indices."""
     flat = coef.ravel()
     places = np.flatnonzero(flat)
     if len(places) > _SPARSE_SHARE * flat.size:
@@ -120,13 +120,13 @@ def _thin(coef: Floats) -> Any:
     return {"shape": list(coef.shape), "places": places, "values": flat[places]}
 
 
-def _full(tree: Any, most: float) -> Floats:
+def _full(tree: Any, limit: float) -> Floats:
     if not isinstance(tree, Mapping):
         coef = _floats(tree)
     else:
         size = math.prod(tree["shape"])
-        if size > most:  # zeros that are not in the file would take memory all the same
-            raise TooLargeError(f"it has {size:,} coefficients, where {most:,} are allowed")
+        if size > limit:  # zeros that the file does not store would still take memory
+            raise TooLargeError(f"it has {size:,} coefficients, but at most {limit:,} are allowed")
         coef = np.zeros(tree["shape"])
         coef.ravel()[np.asarray(tree["places"], dtype=np.int64)] = _floats(tree["values"])
     if coef.ndim not in (1, 2) or not coef.size or not np.isfinite(coef).all():
@@ -135,5 +135,5 @@ def _full(tree: Any, most: float) -> Floats:
 
 
 def _floats(value: Any) -> Floats:
-    """Numbers, of which infinite ones are words in JSON."""
+    """Numbers; infinite ones are text in JSON."""
     return np.asarray(value, dtype=np.float64)

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import uuid
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dualgap import losses
+from dualgap.files.replace import replacing
 from dualgap.linalg import storage
 from dualgap.penalties.structure import elastic_form
 from dualgap.problem import Problem
@@ -85,17 +85,15 @@ def write_proof(
         "data": {**data, "hints": hints or {}},
         "problems": problems,
     }
-    part = where.with_name(f"{where.name}.{uuid.uuid4().hex}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr("header.json", json.dumps(header, indent=1))
-            for name, array in arrays.items():
-                member = io.BytesIO()
-                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
-                archive.writestr(name, member.getvalue())
-        os.replace(part, where)
-    finally:
-        part.unlink(missing_ok=True)
+    with (
+        replacing(where) as part,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        archive.writestr("header.json", json.dumps(header, indent=1))
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+            archive.writestr(name, member.getvalue())
     return where
 
 

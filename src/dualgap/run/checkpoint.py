@@ -17,6 +17,7 @@ from typing import Any
 from dualgap.files import checkpoint_file
 from dualgap.files.checkpoint_file import DamagedError, ForeignError
 from dualgap.files.identity import differences
+from dualgap.files.replace import sync_folder
 from dualgap.linalg.validate import number
 
 
@@ -95,7 +96,7 @@ class Checkpoint:
                 os.fsync(file.fileno())
             self._keep_previous()
             os.replace(self._part, self.path)
-            checkpoint_file.sync(self.path.parent)
+            sync_folder(self.path.parent)
             self._is_intact = True
         except OSError as error:
             _warn(f"{self.path} could not be written ({error}); the run continues without it")

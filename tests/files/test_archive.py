@@ -12,10 +12,12 @@ import pytest
 import dualgap as dg
 from dualgap import penalties
 from dualgap.files import checkpoint_file, model_file
-from dualgap.files.archive import Archive, ArchiveError, Plain, TooLargeError
+from dualgap.files.archive import Archive, ArchiveWriter
 from dualgap.files.checkpoint_file import DamagedError, ForeignError
+from dualgap.files.errors import ArchiveError, TooLargeError
 from dualgap.files.model_file import ModelFileError
 from dualgap.files.model_tree import as_tree
+from dualgap.files.npy import ArrayHeader
 
 _LITTLE = 30 * 2**20  # bytes: no file below is said to need as much and is believed
 _DIRECTORY, _LOCAL = b"PK\x01\x02", b"PK\x03\x04"
@@ -61,10 +63,20 @@ def read_all(path):
 def test_arrays_come_back(array, compression, tmp_path):
     path = archive_of(tmp_path / "a", {"0/a.npy": npy(array)}, compression)
     with Archive(path) as archive:
-        found = archive.array("0/a.npy", Plain(array.dtype.str, array.shape))
+        found = archive.array("0/a.npy", ArrayHeader(array.dtype.str, array.shape))
     assert found.dtype == array.dtype
     assert found.flags.writeable
     np.testing.assert_array_equal(found, array)
+
+
+def test_compressed_archives_are_those_of_numpy():
+    arrays = {"a": np.arange(6.0), "b": np.array(["a", "bc"]), "c": np.zeros((3, 0))}
+    ours, theirs = io.BytesIO(), io.BytesIO()
+    with ArchiveWriter(ours, compressed=True) as archive:
+        for name, array in arrays.items():
+            archive.array(f"{name}.npy", array)
+    np.savez_compressed(theirs, **arrays)
+    assert ours.getvalue() == theirs.getvalue()
 
 
 def test_version_2_and_any_order_of_a_header(tmp_path):
@@ -88,15 +100,15 @@ _F8 = b"{'descr': '<f8', 'fortran_order': False, 'shape': "
         (b"\x93NUMPY", "ends within its NPY header"),
         (b"x" * 200, "not an array in the NPY format"),
         (headed(_F8 + b"(1,), }", bytes(8), b"\x03\x00"), "not an array in the NPY format"),
-        (headed(_F8 + b"(10000000000,), }", bytes(8)), "does not go with its"),
-        (headed(_F8 + b"(2,), }", bytes(8)), "does not go with its"),
-        (headed(_F8 + b"(1,), }", bytes(9)), "does not go with its"),
-        (headed(_F8 + b"(-1,), }", bytes(8)), "no array of plain numbers"),
-        (headed(_F8 + b"(1,), 'more': 1}", bytes(8)), "more than an array has"),
-        (headed(_F8.replace(b"<f8", b"|O") + b"(1,), }", bytes(8)), "pickles"),
-        (headed(_F8.replace(b"<f8", b"<f16") + b"(1,), }", bytes(16)), "no array of plain"),
-        (headed(_F8.replace(b"<f8", b"<U0") + b"(9,), }"), "no array of plain"),
-        (headed(_F8.replace(b"'<f8'", b"[('a', '<f8')]") + b"(1,), }", bytes(8)), "no array"),
+        (headed(_F8 + b"(10000000000,), }", bytes(8)), "does not fit its"),
+        (headed(_F8 + b"(2,), }", bytes(8)), "does not fit its"),
+        (headed(_F8 + b"(1,), }", bytes(9)), "does not fit its"),
+        (headed(_F8 + b"(-1,), }", bytes(8)), "not an array of plain numbers"),
+        (headed(_F8 + b"(1,), 'more': 1}", bytes(8)), "unknown entries"),
+        (headed(_F8.replace(b"<f8", b"|O") + b"(1,), }", bytes(8)), "Pickles"),
+        (headed(_F8.replace(b"<f8", b"<f16") + b"(1,), }", bytes(16)), "not an array of plain"),
+        (headed(_F8.replace(b"<f8", b"<U0") + b"(9,), }"), "not an array of plain"),
+        (headed(_F8.replace(b"'<f8'", b"[('a', '<f8')]") + b"(1,), }", bytes(8)), "not an array"),
         (headed(_F8.replace(b"<f8", b"<U1") + b"(1,), }", b"\xff" * 4), "not all of it is text"),
         (headed(b" " * 20_000), "NPY header of 20000 bytes"),
     ],
@@ -110,11 +122,11 @@ def test_headers_that_are_not_believed(content, words, tmp_path):
 def test_what_a_header_of_ones_own_states_must_be_there(tmp_path):
     path = archive_of(tmp_path / "a", {"a.npy": npy(np.zeros(3))})
     with Archive(path) as archive:
-        with pytest.raises(ArchiveError, match="where the header has"):
-            archive.array("a.npy", Plain("<f8", (4,)))
+        with pytest.raises(ArchiveError, match="but the header states"):
+            archive.array("a.npy", ArrayHeader("<f8", (4,)))
         with pytest.raises(ArchiveError, match=r"no member b\.npy"):
             archive.array("b.npy")
-        with pytest.raises(TooLargeError, match="where 10 are allowed"):
+        with pytest.raises(TooLargeError, match="at most 10 are allowed"):
             archive.read("a.npy", 10)
 
 
@@ -124,8 +136,8 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     path = archive_of(tmp_path / "a", {"a.npy": many})
     del many
     assert path.stat().st_size < 200_000
-    with pytest.raises(TooLargeError, match="160,000,128 bytes, where 100,000,000 are allowed"):
-        Archive(path, most=100_000_000)
+    with pytest.raises(TooLargeError, match="160,000,128 bytes, but at most 100,000,000"):
+        Archive(path, limit=100_000_000)
     content = bytearray(path.read_bytes())
     small = npy(np.zeros(4))
     at = content.rindex(_DIRECTORY)
@@ -201,7 +213,7 @@ def test_a_model_lists_its_arrays_and_may_do_without(model, tmp_path):
     header = header_of(members)
     assert header["arrays"]["coef"][:2] == ["<f8", [20, 3]]
     assert {f"{name}.npy" for name in header["arrays"]} == set(members) - {"model.npy"}
-    del header["arrays"]  # as files were at first
+    del header["arrays"]  # as the first versions wrote files
     older = archive_of(tmp_path / "older.npz", with_header(members, header))
     np.testing.assert_array_equal(dg.load_model(older).coef, dg.load_model(model).coef)
 
@@ -216,7 +228,7 @@ def test_arrays_other_than_those_listed_are_refused(model, tmp_path):
     }
     with pytest.raises(ModelFileError, match="not the array that its header lists"):
         dg.load_model(archive_of(path, swapped))
-    with pytest.raises(ModelFileError, match="where the header has"):
+    with pytest.raises(ModelFileError, match="but the header states"):
         dg.load_model(archive_of(path, {**members, "coef.npy": npy(np.zeros((21, 3)))}))
     with pytest.raises(ModelFileError, match="not those that its header lists"):
         dg.load_model(archive_of(path, {**members, "more.npy": npy(0.0)}))
@@ -234,7 +246,7 @@ def test_models_that_are_too_large_are_refused_before_they_are_read(model, tmp_p
         sparse = {name: header["arrays"][name] for name in header["arrays"] if name != "coef"}
         crafted = with_header(members, {**header, "coef": coef, "arrays": sparse})
         del crafted["coef.npy"]
-        with pytest.raises(ModelFileError, match=r"coefficients, where .* a larger max_bytes"):
+        with pytest.raises(ModelFileError, match=r"coefficients, but .* a larger max_bytes"):
             dg.load_model(archive_of(tmp_path / "model.npz", crafted))
     with pytest.raises(ValueError, match="max_bytes must be at least 1"):
         dg.load_model(model, max_bytes=0)
