@@ -1,13 +1,13 @@
-"""Proximal point: coordinate steps over samples where the penalty is not strongly convex.
+"""Proximal point: coordinate steps over samples if the penalty is not strongly convex.
 
-Neither view fits a loss with kinks then (an SVM or a quantile regression with L1, or with an
+Losses with kinks then fit neither view (an SVM or a quantile regression with L1, or with an
 intercept). Each outer step solves
     min P(w) + (λ/2) Σ_j ρ_j (w_j − centre_j)²
 in the dual view, starting from the last dual variables, until its gap is a fraction of the proximal
-term (Rockafellar's relative criterion), then moves the centre to its solution. Where all but a few
-coefficients have a strongly convex penalty (L2 and an intercept), only those few are held. The
-certificate is that of the problem itself. For piecewise linear problems the number of outer steps
-is finite.
+term (Rockafellar's relative criterion). Then the centre moves to the solution. If all but a few
+coefficients have a strongly convex penalty (L2 and an intercept), only these few get a proximal
+term. The certificate is that of the problem itself. For piecewise linear problems the number of
+outer steps is finite.
 """
 
 from __future__ import annotations
@@ -27,16 +27,33 @@ from dualgap.steps.base import Setting, Start, Step, vector
 from dualgap.steps.coordinate.coordinate import CoordinateRun
 from dualgap.steps.coordinate.views import DualView
 
-_INEXACT = 0.1  # gap of an outer step, relative to its proximal term ...
-_NEGLIGIBLE = 1e-3  # ... or to the gap of the problem itself, which matters near the end
-_FEW, _MANY = 2, 20  # epochs of an outer step below which ρ is halved, above which it is doubled
+
+@dataclass(frozen=True)
+class Tuning:
+    """Constants that change the path of a run, and not its optimum. None of them was measured
+    against other values."""
+
+    # An outer step ends when its gap is this fraction of the proximal term: accurate outer steps
+    # against more of them ...
+    relative_gap: float = 0.1
+    # ... or this fraction of the gap of the problem itself, which decides near the end.
+    negligible_gap: float = 1e-3
+    # ρ is halved after outer steps of at most so many epochs, and doubled after longer ones than
+    # the latter: a smaller ρ needs fewer outer steps, and makes each of them harder.
+    few_epochs: int = 2
+    many_epochs: int = 20
+    # The least ρ chosen from the data, so that it is never 0.
+    least_rho: float = 1e-12
+
+
+TUNING = Tuning()
 
 
 @dataclass(frozen=True)
 class ProximalPoint(Step):
     """Proximal-point steps over dual coordinate steps.
 
-    ``rho``: that of each coefficient that is held; None: chosen from the data.
+    ``rho``: that of each coefficient with a proximal term; None: chosen from the data.
     """
 
     rho: float | None = None
@@ -62,20 +79,23 @@ class ProximalPoint(Step):
 
 
 def _default_rho(problem: Problem) -> Floats:
-    """λρ such that what is held adds to the curvature q of an average sample as much as the rest.
+    """ρ for the features whose penalty is not strongly convex, such that they contribute as much to
+    the curvature q of an average sample as the other features do.
 
-    Without a rest, or with nothing else, everything is held, such that q fits the scale of y.
+    If there are no others, or no such features, all features get a ρ such that q fits the scale of
+    y.
     """
     strength = problem.features.strength.reshape(problem.d, -1).min(axis=1)
-    held = strength == 0.0
-    rest = float(np.sum(problem.column_squares[~held] / strength[~held]))
-    if rest > 0.0 and held.any():
-        rho = np.where(held, held.sum() * problem.column_squares / rest, 0.0)
-        rho = np.where(held & (rho == 0.0), 1.0, rho)  # a feature without entries
+    weak = strength == 0.0
+    others = float(np.sum(problem.column_squares[~weak] / strength[~weak]))
+    if others > 0.0 and weak.any():
+        rho = np.where(weak, weak.sum() * problem.column_squares / others, 0.0)
+        rho = np.where(weak & (rho == 0.0), 1.0, rho)  # a feature without entries
     else:
         mean_square = float(np.sum(problem.c * problem.row_squares))
         q = problem.unit_curvature
-        rho = np.full(problem.d, max(mean_square / (problem.n * problem.lam * q), 1e-12))
+        least = TUNING.least_rho
+        rho = np.full(problem.d, max(mean_square / (problem.n * problem.lam * q), least))
     return np.repeat(rho, problem.width)
 
 
@@ -86,23 +106,23 @@ class ProximalPointRun(CoordinateRun):
 
     def __init__(self, problem: Problem, rho: Floats, centre: Floats, dual: Floats | None) -> None:
         self.problem = problem
-        # Where a part is held only, more than its share does not make outer steps any shorter.
-        self.most = rho if (rho == 0.0).any() else np.full(len(rho), np.inf)
+        # If only some features have a ρ, a larger one does not make outer steps any shorter.
+        self.largest_rho = rho if (rho == 0.0).any() else np.full(len(rho), np.inf)
         self._centre_at(rho, centre)
         super().__init__(DualView(self.inner, dual))
 
     def _centre_at(self, rho: Floats, centre: Floats) -> None:
-        """The problem of an outer step."""
-        held, centre = storage.read_only(rho), storage.read_only(centre)
-        penalty = Proximal(self.problem.penalty, held, centre)
+        """Set up the problem of an outer step."""
+        rho, centre = storage.read_only(rho), storage.read_only(centre)
+        penalty = Proximal(self.problem.penalty, rho, centre)
         self.inner = self.problem.with_penalty(penalty)
         self.epochs = 0
 
     def move(self, rho: Floats, centre: Floats) -> None:
-        """Go on to another outer step, from the dual variables of this one."""
+        """Begin another outer step, from the dual variables of this one."""
         before = self.inner.penalty.rho
         self._centre_at(rho, centre)
-        same = np.array_equal(rho, before)  # then all but the centre is as it was
+        same = np.array_equal(rho, before)  # then only the centre has changed
         self.view = self.view.under(self.inner) if same else DualView(self.inner, self.view.x)
 
     def pair(self) -> Pair:
@@ -114,17 +134,18 @@ class ProximalPointRun(CoordinateRun):
         return super().scores(pair, self.inner_certificate)
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        """Once the outer step is solved well enough, move the centre; keep outer steps short."""
+        """If the outer step is solved well enough, move the centre and adapt ρ."""
         self.epochs += 1
         rho, centre = self.inner.penalty.rho, self.inner.penalty.centre
         away = pair.w - centre
         proximal = 0.5 * self.problem.lam * float(np.sum(rho * away * away))
-        if self.inner_certificate.gap > max(_INEXACT * proximal, _NEGLIGIBLE * certificate.gap):
+        negligible = TUNING.negligible_gap * certificate.gap
+        if self.inner_certificate.gap > max(TUNING.relative_gap * proximal, negligible):
             return False
-        if self.epochs <= _FEW:
+        if self.epochs <= TUNING.few_epochs:
             rho = 0.5 * rho
-        elif self.epochs > _MANY:
-            rho = np.minimum(2.0 * rho, self.most)
+        elif self.epochs > TUNING.many_epochs:
+            rho = np.minimum(2.0 * rho, self.largest_rho)
         self.move(rho, pair.w)
         return True
 
