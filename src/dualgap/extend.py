@@ -24,6 +24,7 @@ from dualgap.compile.scalar import clip, sigmoid, soft, wright_omega, xlogx
 from dualgap.linalg.validate import finite_vector, number, positive, whole
 from dualgap.losses.targets import Numbers, Targets
 from dualgap.methods.method import Method
+from dualgap.penalties.structure import ElasticForm, declares
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate, Pair, evaluate
 from dualgap.proof.certify import certify
@@ -62,6 +63,7 @@ __all__ = [
     "Certificate",
     "Coordinate",
     "CoordinateRun",
+    "ElasticForm",
     "FullPass",
     "FullPassRun",
     "InverseStrength",
@@ -95,6 +97,7 @@ __all__ = [
     "conj_slopes",
     "curvature",
     "curvatures",
+    "declares",
     "domain",
     "dual_start",
     "dual_step",
