@@ -16,8 +16,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap.estimators._penalties import constraints_of
 from dualgap.estimators.fits import CallbackSupport, Fit, Reports, Subproblem, solve_all
+from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg.validate import Floats, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem

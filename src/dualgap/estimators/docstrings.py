@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
-COMPATIBLE = "Accepted for compatibility with scikit-learn; the answer does not depend on it."
+COMPATIBLE = "Accepted for compatibility with scikit-learn; it does not change the result."
 
 PARAMETERS = {
     "C": """float, default 1.0
@@ -29,21 +29,22 @@ PARAMETERS = {
         Stop when the certified duality gap is at most ``tol`` times the objective at zero
         coefficients and the best intercept.""",
     "max_iter": """int, default 10000
-        Epochs: rounds of about as many updates as there are coordinates.""",
+        The most epochs; an epoch has about as many updates as there are coordinates.""",
     "random_state": """int, RandomState or Generator, optional
-        None is a fixed seed: fits can be repeated.""",
+        None is a fixed seed, so that fits can be repeated.""",
     "warm_start": """bool, default False
         Start from the coefficients and dual variables of the last fit.""",
     "n_jobs": """int, optional
-        Threads, for several classes or targets one problem each, else inside a run; None is 1.""",
+        Threads: one for each problem if there are several (classes, targets), else inside a run.
+        None is one thread, except that passes over large data use all cores.""",
     "verbose": """int, default 0
-        Whether to show a progress line, when there is one thread.""",
+        Whether to show a progress line; for one thread only.""",
     "method": """str, Method or step, default "auto"
-        How to solve it: a name from ``dualgap.methods.METHODS``, or one's own.""",
+        The solver: a name from ``dualgap.methods.METHODS``, or your own.""",
     "sampling": """Sampling or str, optional
-        Replaces the method's own.""",
+        Replaces the sampling of the method.""",
     "callback": """callable, optional
-        Called with a ``Snapshot`` at each certificate; a true result stops the run.""",
+        Called with a ``Snapshot`` at each gap check; a true result stops the run.""",
     "solver": f"""str
         {COMPATIBLE} See ``method``.""",
     "solver_options": f"""dict, optional
@@ -59,9 +60,9 @@ PARAMETERS = {
     "intercept_scaling": """float, default 1
         Value of the constant feature when the intercept is penalised; no effect otherwise.""",
     "cv": """int, splitter or iterable of pairs, optional
-        The folds, as for scikit-learn; five by default, stratified for classes.""",
+        The folds, as in scikit-learn; five by default, stratified for classifiers.""",
     "intercept_penalty": """"none" or "l2", default "none"
-        "l2" penalises the intercept as any other coefficient, as liblinear and scikit-learn do.""",
+        "l2" penalises the intercept like any other coefficient, as scikit-learn does.""",
 }
 
 
@@ -69,17 +70,17 @@ ATTRIBUTES = {
     "coef_, intercept_": """arrays
         The model, in the dtype of X and the shapes of scikit-learn.""",
     "certificate_": """Certificate, or a list of them
-        The proof: objective, lower bound and gap of ``coef_`` and ``intercept_`` as they are.
-        One for each problem, where several classes or targets are problems of their own; the same
-        holds for all attributes below.""",
+        Objective, lower bound and gap of ``coef_`` and ``intercept_`` as stored. If several classes
+        or targets are problems of their own, this and all attributes below have an entry for
+        each.""",
     "dual_gap_": """float or array
-        At least the distance of the objective from its minimum.""",
+        A bound on the distance of the objective from its minimum.""",
     "dual_coef_": """array
         Dual variables a, with a column for each sample: w = ∇g*(u), u = (1/λ) Σ_i c_i a_i x_i.""",
     "support_certified_": """boolean array of the shape of coef_
         Coefficients proven to be zero in every optimum.""",
     "n_iter_": """int or array
-        Rounds.""",
+        Rounds, each between two gap checks.""",
     "history_": """History or list
         Objective, bound and gap after each round.""",
     "solution_": """Solution or list

@@ -8,9 +8,9 @@ from typing import Any
 from scipy import sparse
 
 from dualgap import losses
-from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
+from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.linalg.validate import number
 

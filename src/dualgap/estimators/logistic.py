@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from dualgap import losses
-from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.base import InverseStrength, choice
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fits import Fit
+from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import number
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses, penalties
-from dualgap.estimators._penalties import constraints_of
 from dualgap.estimators.foreign.certify_fitted import in_units, prove_fitted
 from dualgap.estimators.foreign.fitted_problem import FittedProblem
+from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg import storage
 from dualgap.linalg.validate import number
 from dualgap.penalties.structure import check_penalty

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators._penalties import constraints_of
 from dualgap.estimators.foreign.fitted_model import FittedModel
+from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, ElasticNet, NonNegative, Weighted
 from dualgap.problem import Problem

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
-from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
 from dualgap.estimators.foreign.fitted_problem import UNHALVED, FittedProblem, fitted_problem
+from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, NonNegative
 

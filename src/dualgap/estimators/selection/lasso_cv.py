@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import validate_data
 
-from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.base import DTYPES, STORAGES, flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.lasso import ElasticNet, Lasso
+from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,

@@ -3,8 +3,8 @@
 With weights s and an unpenalised intercept the fit is a smoother: in the coordinates √s·(x − x̄),
 √s·(y − ȳ) it is  H = U diag(σ²/(σ² + α)) Uᵀ  plus the projection on √s, from the singular values σ
 and left vectors U of the centred data. The residual of a sample that was left out of the fit is
-(y_i − ŷ_i)/(1 − H_ii). Both are computed from what H takes away, I − H, whose parts α/(σ² + α) do
-not cancel.
+(y_i − ŷ_i)/(1 − H_ii). Both are computed from I − H, whose eigenvalues α/(σ² + α) involve no
+cancellation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 
-_BLOCK = 4096  # rows of U that are formed at a time for sparse data
+# Rows of U that are formed at a time for sparse data: bounds the memory. Not measured.
+_BLOCK_ROWS = 4096
 
 
 class LeaveOneOut:
@@ -48,11 +49,11 @@ class LeaveOneOut:
             self.left = basis[:, used]
         else:
             self.right = basis[:, used] / sizes[used]
-        # As many directions as samples: what is left over is nothing but rounding errors.
+        # With as many directions as samples, the remainder is rounding errors only.
         self.complete = len(self.squares) + int(intercept) >= np.count_nonzero(weights)
 
     def residuals(self, Y: Floats, alpha: float) -> Floats:
-        """y_i minus its prediction by the model that was fitted without sample i; Y is (n, t)."""
+        """y_i minus its prediction by the model fitted without sample i; Y is (n, targets)."""
         centred = Y - self.shares @ Y
         scaled = self.root[:, None] * centred
         inner = sum(U.T @ scaled[rows] for rows, U in self._blocks())
@@ -71,20 +72,20 @@ class LeaveOneOut:
         return np.asarray(out)
 
     def _predictions(self, inner: Any, alpha: float) -> Floats:
-        """Those of the fit to all samples, less their mean."""
+        """Predictions of the fit to all samples, minus their mean."""
         shrunk = inner / (self.squares + alpha)[:, None]
         dual = np.concatenate([U @ shrunk for _, U in self._blocks()]) * self.root[:, None]
         coef = self.X.T @ dual - np.outer(self.mean, dual.sum(axis=0))
         return np.asarray(self.X @ coef - self.mean @ coef)
 
     def _blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """U, some rows at a time."""
+        """U, in blocks of rows."""
         if self.left is not None:
             yield slice(0, self.n), self.left
             return
         offset = self.mean @ self.right
-        for start in range(0, self.n, _BLOCK):
-            rows = slice(start, min(start + _BLOCK, self.n))
+        for start in range(0, self.n, _BLOCK_ROWS):
+            rows = slice(start, min(start + _BLOCK_ROWS, self.n))
             yield rows, self.root[rows, None] * (self.X[rows] @ self.right - offset)
 
     def _gram(self) -> Floats:

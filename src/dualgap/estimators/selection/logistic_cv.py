@@ -12,11 +12,11 @@ from sklearn.utils import Bunch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from dualgap.estimators._penalties import by_ratio
 from dualgap.estimators.base import DTYPES, STORAGES, choice, flag
 from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.logistic import LogisticRegression
+from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,

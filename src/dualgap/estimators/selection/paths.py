@@ -1,4 +1,4 @@
-"""Paths as scikit-learn's functions give them, each point with its certified gap."""
+"""scikit-learn's path functions, with a certified gap at each point."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from dualgap.estimators._penalties import by_ratio, constraints_of
 from dualgap.estimators.fits import max_epochs, seeds
+from dualgap.estimators.penalties import by_ratio, constraints_of
 from dualgap.linalg.validate import Floats, number, real_array, whole
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
@@ -104,13 +104,14 @@ def enet_path(
     method, screen
         As for ``solve`` and ``path``.
     precompute, Xy, copy_X, check_input, selection
-        Accepted as scikit-learn's functions do, without effect: X is neither copied nor changed.
+        Accepted for compatibility with scikit-learn, without effect: X is neither copied nor
+        changed.
 
     Returns
     -------
     alphas : array of shape (n_alphas,)
     coefs : array of shape (n_features, n_alphas)
-        In float64, for data in float32 as well: what is proven is proven of these.
+        In float64, also for data in float32: the certificates are those of these numbers.
     dual_gaps : array of shape (n_alphas,)
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
@@ -194,7 +195,7 @@ def logistic_path(
 
 
 def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epochs: bool) -> Any:
-    """What both functions return."""
+    """The result of both functions, after a warning about unsolved points."""
     warn_of_unsolved([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
     coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
     gaps = np.array([s.certificate.gap for s in solutions])
@@ -216,7 +217,7 @@ def warn_of_unsolved(unsolved: list[Solution], points: int, stacklevel: int) -> 
 def solutions_at(
     problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
 ) -> Iterator[Solution]:
-    """``path``, also for λ = 0, where there is no penalty."""
+    """As ``run.path.path``, but λ = 0 is allowed and means no penalty."""
     free = problem
     if (lams == 0.0).any():
         free = problem.with_penalty(
@@ -236,7 +237,7 @@ def solutions_at(
 def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
     """Coefficients of shape (p,) or (K, p), with the intercept, if there is one, as the last.
 
-    A constant can be added to the intercepts of K classes: theirs are those that sum to zero.
+    A constant can be added to the intercepts of K classes; here they sum to zero.
     """
     coef = np.moveaxis(solution.coef, 0, -1)
     if not fit_intercept:
@@ -246,21 +247,21 @@ def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
 
 
 def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Floats:
-    """Decreasing alphas: those given, or a grid of as many as asked for."""
+    """Decreasing alphas: the given ones, or a grid."""
     if alphas is None or np.ndim(alphas) == 0:
         count = whole(n_alphas if alphas is None else alphas, "alphas", 1)
         return grid(problem, number(eps, "eps", 0.0, open_low=True), count)
     values = np.sort(real_array(alphas, "alphas").astype(np.float64))[::-1]
     if values.ndim != 1 or not values.size or not (values[-1] >= 0.0 and values[0] < np.inf):
-        raise ValueError("alphas must be finite numbers >= 0, or how many to choose")
+        raise ValueError("alphas must be finite numbers >= 0, or the size of the grid")
     return np.asarray(values)
 
 
 def Cs_of(Cs: Any) -> Floats:  # noqa: N802 - C is scikit-learn's name
-    """Increasing values of C: those given, or as many as asked for."""
+    """Increasing values of C: the given ones, or a grid."""
     if np.ndim(Cs) == 0:
         return np.logspace(-4, 4, whole(Cs, "Cs", 1))
     values = np.sort(real_array(Cs, "Cs").astype(np.float64))
     if values.ndim != 1 or not values.size or not values[0] > 0.0:
-        raise ValueError("Cs must be numbers > 0, or how many to choose")
+        raise ValueError("Cs must be numbers > 0, or the size of the grid")
     return np.asarray(values)

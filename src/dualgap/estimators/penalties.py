@@ -1,4 +1,4 @@
-"""The penalties that an estimator's parameters stand for."""
+"""Penalties from the parameters of estimators: a share of L1, and no penalty at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dualgap.penalties import L1, L2, ElasticNet, structure
 
 
 def by_ratio(l1_ratio: float) -> Any:
-    """The penalty of a share of L1; the ends have kernels of their own."""
+    """The elastic net with a share of L1; 0 and 1 are L2 and L1, which have their own kernels."""
     if l1_ratio in (0.0, 1.0):
         return L1() if l1_ratio else L2()
     return ElasticNet(l1_ratio)
 
 
 def constraints_of(penalty: Any, size: int) -> Any:
-    """What is left of a penalty of strength 0: its bounds, and the features it switches off."""
+    """What remains of a penalty of strength 0: its bounds, and the features that it excludes."""
     low, high = structure.bounds(penalty)
     if (np.isinf(low) != np.isinf(high)).any():
         raise ValueError(
