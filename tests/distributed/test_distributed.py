@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -382,6 +383,23 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
             solve(other, **{**how, **change})
     with pytest.raises(ValueError, match="checkpoint must be a folder"):
         solve(problem(), checkpoint=tmp_path / "run.checkpoint")
+
+
+def test_a_checkpoint_of_version_0_1_resumes(tmp_path):
+    """It was written by 0.1 after four gap checks of this run."""
+    X = (np.arange(300) * 7919 % 101 - 50).reshape(60, 5) / 32.0
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.0, 1.0, -1.0)
+    one = dg.Problem(X, y, "smoothed-hinge", "l2", 0.01, intercept=True)
+    how = {"partitions": 4, "work": 2, "tol": 1e-4}
+    old = Path(__file__).parent / "fixtures" / "0.1.checkpoint"
+    shutil.copy(old, tmp_path / "run.checkpoint")
+    checks, all_checks = [], []
+    resumed = solve(one, 2, checkpoint=tmp_path, callback=checks.append, **how)
+    fresh = solve(one, 2, callback=all_checks.append, **how)
+    assert resumed.converged
+    assert len(resumed.history) == len(fresh.history)
+    np.testing.assert_allclose(resumed.dual, fresh.dual, rtol=1e-9, atol=1e-12)
+    assert 0 < len(checks) <= len(all_checks) - 3
 
 
 @pytest.mark.cluster
