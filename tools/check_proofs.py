@@ -1,8 +1,9 @@
-"""Random problems, hard ones on purpose, whose certificates ``dgcheck`` has to verify.
+"""Random problems, hard on purpose, whose certificates ``dgcheck`` must verify.
 
-Every loss, penalty, kind of intercept, weights and storage, with columns from 1e-8 to 1e8, offsets
-to 1e8, constant, zero, duplicate and collinear columns, one sample upwards; through ``solve``,
-``certify`` and every estimator. A number makes a problem: ``--only 1234`` repeats one.
+They cover every loss, penalty, kind of intercept, weights and storage, columns from 1e-8 to 1e8,
+offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample; through
+``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only 1234``
+repeats it.
 
     python tools/check_proofs.py --problems 3000
 """
@@ -44,7 +45,7 @@ _FOLDS = 3
 
 
 class Outcome(NamedTuple):
-    """What became of a problem; ``free`` says whether its intercept was."""
+    """The verdict on a problem; ``free``: whether its intercept is unpenalised."""
 
     number: int
     verdict: str
@@ -57,7 +58,7 @@ class Outcome(NamedTuple):
 
 
 def data(rng: np.random.Generator) -> tuple[Any, Any]:
-    """X, and a vector that it explains in part."""
+    """X, and a vector that X explains in part."""
     n, p = int(rng.choice([1, 2, 3, 5, 8, 20, 40])), int(rng.choice([1, 2, 3, 6]))
     X = rng.normal(size=(n, p))
     signal = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
@@ -188,7 +189,7 @@ class _Fit(NamedTuple):
 
 
 def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:
-    """An estimator with settings of its own or defaults, and the targets that it needs."""
+    """An estimator with random or default settings, and the kind of targets that it needs."""
     flag = bool(rng.random() < 0.75)
     strength = float(10.0 ** rng.uniform(-4, 2))
     kinds: list[tuple[str, str, dict[str, Any]]] = [
@@ -236,7 +237,7 @@ def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
 
 
 def check(number: int, folder: Path) -> Outcome:
-    """One problem, from its number to a verdict."""
+    """Solve one problem and let ``dgcheck`` verify its certificate."""
     rng = np.random.default_rng([2026, number])
     way = WAYS[number % len(WAYS)]
     act = {"solve": by_solve, "certify": by_certify, "estimator": by_estimator}[way]
@@ -281,7 +282,7 @@ def check_many(numbers: range) -> list[Outcome]:
 
 
 def report(found: list[Outcome]) -> bool:
-    """Print what became of all problems; whether no certificate was refused and nothing crashed."""
+    """Print all verdicts. True if no certificate was refused and nothing crashed."""
     counts = Counter(each.verdict for each in found)
     judged = [each for each in found if each.verdict in (VERIFIED, REFUSED)]
     free = sum(each.free for each in judged)
@@ -302,7 +303,9 @@ def report(found: list[Outcome]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Have dgcheck judge certificates.")
+    parser = argparse.ArgumentParser(
+        description="Let dgcheck verify certificates of random problems."
+    )
     parser.add_argument("--problems", type=int, default=3000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)

@@ -22,11 +22,11 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     """Floats of shape (n, width), and the fractions that replace some of them, by flat index."""
     a = dual.reshape(problem.n, problem.width).copy()
     if problem.width > 1:
-        _close_shares(a, problem.y.astype(int))
+        _make_shares_feasible(a, problem.y.astype(int))
     if not len(problem.free_places) or not a.any():
         return a, {}
     ballast = choose_ballast(problem, dual)
-    # Classes that nothing can be taken from hold their constraints already.
+    # Classes without any ballast satisfy their constraints already.
     used = np.asarray(ballast.constraints.any(axis=0))
     columns = _columns(problem, ballast.free)
     classes = [k for k in range(problem.width) if problem.width == 1 or k != ballast.implied]
@@ -42,8 +42,8 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     return a, repairs
 
 
-def _close_shares(a: Floats, y: Any) -> None:
-    """Entries k ≠ y of each row, −a_k, made to sum to 1 at most; that of y is their sum."""
+def _make_shares_feasible(a: Floats, y: Any) -> None:
+    """Scale the shares −a_k, k ≠ y, of each row until they sum to at most 1; a_y is their sum."""
     rows = np.arange(len(a))
     a[rows, y] = 0.0
     np.minimum(a, 0.0, out=a)
@@ -54,7 +54,7 @@ def _close_shares(a: Floats, y: Any) -> None:
 
 
 def _columns(problem: Any, features: Any) -> Floats:
-    """Those of the data as given; shape (n, count)."""
+    """Columns of the data as given, shape (n, count)."""
     out = np.empty((problem.n, len(features)))
     for column, j in zip(out.T, features):
         if j == problem.p:
@@ -84,7 +84,7 @@ def _imbalance(problem: Any, a: Floats, columns: Floats, classes: list[int]) -> 
 
 
 def _exact_dot(s: Floats, a: Floats, x: Floats) -> Fraction:
-    """Σ s a x, by integers: each float is one, times a power of two."""
+    """Σ s a x in integers: each float is an integer times a power of two."""
     used = (s != 0.0) & (a != 0.0) & (x != 0.0)
     if not used.any():
         return Fraction(0)
@@ -102,7 +102,7 @@ def _exact_dot(s: Floats, a: Floats, x: Floats) -> Fraction:
 def _moves(
     problem: Any, ballast: Ballast, columns: Floats, classes: list[int]
 ) -> list[list[Fraction]]:
-    """What a move of each dual variable by 1 adds to each constraint."""
+    """Row by row, what a move of a dual variable by 1 adds to each constraint."""
     rows = []
     for i, k, y in zip(ballast.samples, ballast.classes, ballast.y):
         weight = Fraction(1 if problem.s is None else float(problem.s[i]))
@@ -118,7 +118,7 @@ def _moves(
 
 
 def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """The solution of a few linear equations, by elimination."""
+    """The solution of a few linear equations by Gaussian elimination."""
     rows = [[*row, value] for row, value in zip(matrix, right)]
     for k in range(len(rows)):
         best = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))

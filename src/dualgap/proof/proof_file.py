@@ -1,7 +1,7 @@
 """Proof files: what ``dgcheck`` needs to check a certificate without this library.
 
-The format has a page of its own, docs/proof-format.md. A file states problems, models and dual
-points that are feasible in exact arithmetic, and the digests of the data.
+docs/proof-format.md describes the format. A file states problems, models and dual points that are
+feasible in exact arithmetic, and has digests of the data.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _INTERCEPTS = {False: "none", True: "free", "penalised": "penalised"}
 
 
 class Proven(NamedTuple):
-    """A problem, its model and what is proven of it.
+    """A problem, its model and its certificate.
 
-    ``coef`` has shape (p,) or (p, K), ``dual`` (n,) or (n, K); ``column`` and ``labels`` say which
-    column of y holds the targets, and which label each code stands for (None: y is used as it is).
+    ``coef`` has shape (p,) or (p, K), ``dual`` (n,) or (n, K). ``column`` is the column of y that
+    holds the targets. ``labels`` has the code of each label; None if y is used as it is.
     """
 
     problem: Problem
@@ -57,12 +57,12 @@ def write_proof(
     proven: Sequence[Proven],
     hints: dict[str, Any] | None = None,
 ) -> Path:
-    """Write proofs for models that were fitted to X and y, as a user has these."""
+    """Write the proofs of models that were fitted to the user's X and y."""
     from dualgap import __version__
 
     where = Path(path)
     if where.is_dir() or not where.absolute().parent.is_dir():
-        raise ValueError(f"{where} cannot be written: it is a folder, or its folder is missing")
+        raise ValueError(f"cannot write {where}: it is a folder, or its folder is missing")
     X = storage.as_data(X)
     data = {
         "samples": int(X.shape[0]),
@@ -145,7 +145,7 @@ def reading_hints(table: Any, target: str | None) -> dict[str, Any]:
 
 
 def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the header says of a problem, and its arrays."""
+    """The entry of a problem in the header, and its arrays."""
     problem, proof = one.problem, one.certificate
     if not np.isfinite([proof.upper, proof.dual, proof.gap]).all():
         raise ValueError(f"there is no proof to write: {proof}")
@@ -196,11 +196,11 @@ def _loss(loss: Any) -> dict[str, str]:
     for name, kind in dict[str, Any](losses.REGISTRY).items():
         if type(loss) is kind:
             return {"name": name, **{key: float(v).hex() for key, v in zip(loss._fields, loss)}}
-    raise ValueError(f"a proof file cannot state the loss {loss!r}: it is not one of dualgap's")
+    raise ValueError(f"a proof file cannot state the loss {loss!r}: it is not part of dualgap")
 
 
 def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
-    """l1 and l2; weights and bounds become arrays."""
+    """The strengths of l1 and l2. Weights and bounds go to ``arrays``."""
     form = elastic_form(penalty)
     if form is None:
         raise ValueError(
@@ -223,12 +223,14 @@ def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
         for label, code in labels
     ]
     if len({label for label, _ in found}) < len(found):
-        raise ValueError("y has labels that float64 cannot tell apart: use smaller numbers or text")
+        raise ValueError(
+            "y has labels that float64 cannot distinguish: use smaller numbers or text"
+        )
     return found
 
 
 def _as_label(label: Any) -> Any:
-    """A label as the file has it: a number, or text."""
+    """A label as the file stores it: a number or text."""
     value = label.item() if isinstance(label, np.generic) else label
     return float(value) if isinstance(value, (bool, int, float)) else str(value)
 
