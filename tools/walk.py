@@ -90,7 +90,8 @@ def _data() -> tuple[Any, Any]:
 def fit() -> Walk:
     """``LinearSVC().fit(X, y)``."""
     X, y = _data()
-    return walk(lambda: dualgap.LinearSVC().fit(X, y))
+    LinearSVC = dualgap.LinearSVC
+    return walk(lambda: LinearSVC().fit(X, y))
 
 
 def solve() -> Walk:

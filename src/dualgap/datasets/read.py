@@ -25,7 +25,7 @@ _LARGEST_INT32 = np.iinfo(np.int32).max
 _NNZ_TOLERANCE, _DENSITY_TOLERANCE = 1e-4, 0.05
 
 
-class Rows(NamedTuple):
+class LibsvmFile(NamedTuple):
     """What a file holds, and whether its features were counted from 0."""
 
     X: Any
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
 Counting = bool | Literal["auto"]
 
 
-def read(path: Path, d: int | None = None, zero_based: Counting = "auto") -> Rows:
+def read(path: Path, d: int | None = None, zero_based: Counting = "auto") -> LibsvmFile:
     """The rows of a known set, with labels as ``labels`` has them."""
     try:
         rows = read_libsvm(path, d, zero_based)
@@ -46,7 +46,7 @@ def read(path: Path, d: int | None = None, zero_based: Counting = "auto") -> Row
     return rows._replace(y=labels(rows.y))
 
 
-def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto") -> Rows:
+def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto") -> LibsvmFile:
     """The rows as they are; ``d`` adds the empty columns that a file does not show at its end.
 
     ``zero_based``  whether the first feature has the index 0; "auto": if some index is 0
@@ -65,7 +65,7 @@ def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto")
     index = np.int32 if max(len(values), *shape) <= _LARGEST_INT32 else np.int64
     bounds = np.append(0, np.cumsum(counts)).astype(index)
     X = sp.csr_matrix((values, indices.astype(index, copy=False), bounds), shape=shape)
-    return Rows(X, y, zero_based)
+    return LibsvmFile(X, y, zero_based)
 
 
 def _compact(rows: Parsed) -> Parsed:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from dualgap.distributed.schemes.base import Scheme
-from dualgap.distributed.schemes.local_steps import CocoaPlus, DisDCA
+from dualgap.distributed.schemes.local_steps import CocoaPlus, DisDCAScheme
 from dualgap.distributed.schemes.quartz import DistributedQuartz
 from dualgap.linalg.validate import unknown
 
 SCHEMES: dict[str, type[Scheme]] = {
     "cocoa+": CocoaPlus,
-    "disdca": DisDCA,
+    "disdca": DisDCAScheme,
     "quartz": DistributedQuartz,
 }
 

@@ -80,7 +80,7 @@ class CocoaPlus(Scheme):
         return TUNING.max_local_epochs
 
 
-class DisDCA(BatchScheme):
+class DisDCAScheme(BatchScheme):
     """The same steps on τ samples."""
 
     steps = staticmethod(local_batch)

@@ -50,7 +50,7 @@ class LBFGS(FullPass):
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> LBFGSRun:
         w = problem.features.origin if warm.coef is None else warm.coef
-        return LBFGSRun(Objective(problem), w, self.memory)
+        return LBFGSRun(ScaledObjective(problem), w, self.memory)
 
 
 def _unknown(penalty: Any) -> str:
@@ -67,7 +67,7 @@ class Iterate(NamedTuple):
     products: int
 
 
-class Objective:
+class ScaledObjective:
     """P as a smooth function of SciPy's variables: w, then m of the features that are split.
 
     SciPy's first step has length 1. In units of 1/``unit`` that moves an average z by about 1 at
@@ -122,7 +122,7 @@ class Objective:
 class LBFGSRun(FullPassRun):
     """A run; SciPy's loop is on the other side of ``iterates``."""
 
-    def __init__(self, objective: Objective, w: Floats, memory: int) -> None:
+    def __init__(self, objective: ScaledObjective, w: Floats, memory: int) -> None:
         super().__init__(objective.problem)
         x = objective.variables(w)
         self.current = first = objective.pair(x)
@@ -148,7 +148,7 @@ class LBFGSRun(FullPassRun):
 
 
 def _minimise(
-    objective: Objective, x: Floats, first: Pair, memory: int, giver: Giver[Iterate]
+    objective: ScaledObjective, x: Floats, first: Pair, memory: int, giver: Giver[Iterate]
 ) -> None:
     """SciPy's loop, from x with its pair ``first``."""
     from scipy.optimize import minimize  # late: it is slow to import
