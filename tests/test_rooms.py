@@ -31,7 +31,7 @@ def test_a_file_has_one_idea(path):
 
 
 def test_a_class_name_means_one_thing():
-    """Two exceptions: each solver has its ``Tuning``, and ElasticNet is a penalty and an estimator."""
+    """But each solver has its ``Tuning``, and ElasticNet is a penalty and an estimator."""
     places = defaultdict(list)
     for path in FILES:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
