@@ -20,7 +20,7 @@ from dualgap.run.solution import Status
 from dualgap.steps import LBFGS, SAG, FullGradient, Setting
 from dualgap.steps.base import Start
 from dualgap.steps.rivals.handover import WORKER, Handover
-from dualgap.steps.rivals.lbfgs import Objective
+from dualgap.steps.rivals.lbfgs import ScaledObjective
 from dualgap.testing.step_laws import check_step
 
 RIVALS = ("afg", "lbfgs", "sag", "saga")
@@ -254,7 +254,7 @@ def test_ctrl_c_returns_the_best_certified_model(name):
 
 
 def test_ctrl_c_while_the_worker_works(monkeypatch):
-    original = Objective.value
+    original = ScaledObjective.value
     calls = []
 
     def interrupting(*arguments):
@@ -264,7 +264,7 @@ def test_ctrl_c_while_the_worker_works(monkeypatch):
             time.sleep(0.5)  # the main thread is waiting, and leaves
         return original(*arguments)
 
-    monkeypatch.setattr(Objective, "value", interrupting)
+    monkeypatch.setattr(ScaledObjective, "value", interrupting)
     solution = dg.solve(make(lam=1e-3), "lbfgs", tol=0)
     assert solution.status is Status.INTERRUPTED
     assert set(calls) == {WORKER}
@@ -314,7 +314,7 @@ def test_an_error_in_the_worker_surfaces(monkeypatch):
     def broken(*arguments):
         raise OSError("disk")
 
-    monkeypatch.setattr(Objective, "value", broken)
+    monkeypatch.setattr(ScaledObjective, "value", broken)
     with pytest.raises(OSError, match="disk"):
         run.advance(None)
     assert run.advance(None) == (0, 0, 0.0)
