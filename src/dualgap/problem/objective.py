@@ -53,12 +53,12 @@ class Objective(DesignMatrix):
         """The domain of y."""
         return targets_of(self.loss)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """K for a loss with a decision value for each of K classes, else 1."""
         return len(self.classes) if self.targets.block else 1
 
-    @property
+    @cached_property
     def coef_size(self) -> int:
         """Number of coefficients."""
         return int(self.d * self.width)
