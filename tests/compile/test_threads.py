@@ -59,13 +59,13 @@ CASES += [(step, "csr", np.float64, True) for step in ("I", "II")]
 
 @pytest.mark.parametrize(("step", "storage", "dtype", "blocks"), CASES)
 def test_threads_change_nothing(step, storage, dtype, blocks, monkeypatch):
-    monkeypatch.setattr(batch, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(batch, "_MIN_ENTRIES_FOR_THREADS", 0)
     problem = make(storage, dtype, blocks)
     check_same(problem, STEPS[step], TauNice(7), (2, 3, 5), monkeypatch)
 
 
 def test_more_threads_than_features_samples_and_members(monkeypatch):
-    monkeypatch.setattr(batch, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(batch, "_MIN_ENTRIES_FOR_THREADS", 0)
     X = sp.csr_array(np.array([[1.0], [0.0], [-2.0]]))
     tiny = dg.Problem(X, [1.0, -1.0, -1.0], SmoothedHinge(0.5), "l2", 0.02)
     check_same(tiny, Quartz(), TauNice(1), (2, 7), monkeypatch)
@@ -74,7 +74,7 @@ def test_more_threads_than_features_samples_and_members(monkeypatch):
 
 @pytest.mark.parametrize("blocks", [False, True])
 def test_empty_sets(blocks, monkeypatch):
-    monkeypatch.setattr(batch, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(batch, "_MIN_ENTRIES_FOR_THREADS", 0)
     check_same(make(blocks=blocks), Quartz(), sets_of(60), (3,), monkeypatch, epochs=8)
 
 
@@ -90,7 +90,7 @@ def test_small_sets_are_not_worth_it(monkeypatch):
 
 
 def test_an_error_in_a_thread_surfaces(monkeypatch):
-    monkeypatch.setattr(batch, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(batch, "_MIN_ENTRIES_FOR_THREADS", 0)
 
     def broken(*given):
         raise RuntimeError("in a thread")

@@ -1,4 +1,4 @@
-"""Methods: a step and a sampling under a name, and which of them ``"auto"`` takes."""
+"""Methods: a step and a sampling under a name, and which of them ``"auto"`` chooses."""
 
 from dualgap.methods.method import Method
 from dualgap.methods.registry import METHODS, describe, suitable

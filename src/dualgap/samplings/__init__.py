@@ -22,7 +22,7 @@ from dualgap.samplings.support_set import SupportSet
 from dualgap.samplings.tau_nice import TauNice
 from dualgap.samplings.uniform import Uniform
 
-# Not here is what has no meaning without its parameters.
+# By name. Samplings with required parameters are not here.
 REGISTRY = {
     "uniform": Uniform,
     "permutation": Permutation,

@@ -14,8 +14,8 @@ from dualgap.samplings.base import Sets, SetSampling
 from dualgap.samplings.estimate import estimated
 from dualgap.samplings.scores import Scores
 
-# Even if samples always came all together, so many times the usual wait would be a miracle.
-_PATIENCE = 100
+# Draws, in units of the expected wait, after which empty sets cannot be chance.
+_MAX_WAIT = 100
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -70,7 +70,7 @@ class Arbitrary(SetSampling):
     def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Sets:
         size = self.p.sum()  # of a set, on average
         enough = max(1, round(count / size))
-        patience = enough + _PATIENCE * len(self.p) / size
+        patience = enough + _MAX_WAIT * len(self.p) / size
         sets: list[Any] = []
         filled = 0
         while len(sets) < enough or filled == 0:

@@ -1,8 +1,8 @@
-"""What a sampling is: weights over the coordinates, and how often they are made anew.
+"""A sampling: weights over the coordinates, and how often they are recomputed.
 
-The loop asks for ``weights(scores)`` once ("never"), at each epoch or at each step, and then for
-``draw``: the indices of a block of updates. A weight of 0 means never; weights need not sum to 1.
-A ``SetSampling`` draws sets of coordinates, for steps that update a whole set at once.
+The loop calls ``weights(scores)`` once ("never"), at each epoch or at each step, and then ``draw``,
+which returns the indices of a block of updates. Coordinates with weight 0 are never drawn; weights
+need not sum to 1. A ``SetSampling`` draws sets, for steps that update a whole set at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Sampling(ABC):
     sets = False  # whether a draw is a set of coordinates
 
     def bind(self, problem: Problem) -> Sampling:
-        """The sampling with all that it has to know of a problem's data."""
+        """The sampling with what it needs from a problem's data."""
         return self
 
     def refusal(self, problem: Problem, view: str) -> str | None:

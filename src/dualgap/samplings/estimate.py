@@ -7,6 +7,8 @@ together. P is never formed: a product with it is a mean over sets, linear in th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dualgap.linalg import products
@@ -16,12 +18,27 @@ from dualgap.samplings.base import Sets, SetSampling, checked_draw, checked_weig
 from dualgap.samplings.scores import Scores
 
 _SEED = 0
-_VISITS = 30  # draws of the rarest sample, on average
-_MOST = 300  # draws of a sample, averaged over all, which bounds the work for very unequal p
-_ITERATIONS = 100
-_FLAT = 3e-4  # relative growth in an iteration, small beside the margin
-_MARGIN = 1.1
-_TRIALS = 5  # random h of a verification
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What an estimate of v costs, and how safe it is; not measured."""
+
+    # Mean number of draws of the rarest sample; fewer leave its pairs unseen.
+    rarest_visits: int = 30
+    # The most draws per sample, averaged over all samples: it bounds the work for very unequal p.
+    max_visits: int = 300
+    max_power_iterations: int = 100
+    # Relative growth of the eigenvalue in an iteration that ends the iterations; small beside the
+    # margin.
+    small_growth: float = 3e-4
+    # By which the eigenvalue of the drawn sets is multiplied, for the sets that were not drawn.
+    margin: float = 1.1
+    # Random h, besides the worst one, with which v is verified on fresh sets.
+    verifications: int = 5
+
+
+TUNING = Tuning()
 
 
 def estimated(problem: Problem, sampling: SetSampling) -> Floats:
@@ -42,9 +59,9 @@ def estimated(problem: Problem, sampling: SetSampling) -> Floats:
     t, needed, cap = 0.0, largest, 1.0
     while t < min(needed, cap) or t == 0.0:
         cap = max(cap, float(np.diff(sets.offsets).max()))
-        t = min(max(_MARGIN * needed, 1.0), cap)
+        t = min(max(TUNING.margin * needed, 1.0), cap)
         sets = _sample(sampling, p, rng)
-        trials = [worst, *rng.standard_normal((_TRIALS, problem.n))]
+        trials = [worst, *rng.standard_normal((TUNING.verifications, problem.n))]
         needed = max(_ratio(problem, norms, h, sets) for h in trials)
     return t * norms
 
@@ -55,7 +72,7 @@ def marginals_of(sampling: SetSampling, n: int) -> Floats:
 
 
 def _sample(sampling: SetSampling, p: Floats, rng: np.random.Generator) -> Sets:
-    visits = min(_VISITS * p.sum() / p.min(), _MOST * len(p))
+    visits = min(TUNING.rarest_visits * p.sum() / p.min(), TUNING.max_visits * len(p))
     return checked_draw(sampling, p, int(visits), rng)
 
 
@@ -73,14 +90,14 @@ def _largest_eigenvalue(
     np.divide(1.0, np.sqrt(seen), out=root, where=seen > 0.0)
     u = rng.standard_normal(problem.n) * (root > 0.0)
     t = 0.0
-    for iteration in range(_ITERATIONS):
+    for iteration in range(TUNING.max_power_iterations):
         size = np.sqrt(np.sum(u * u))
         if size == 0.0:  # no sample has a feature
             break
         u /= size
         images, _ = _images(problem, root * u, sets)
         before, t = t, float(np.sum(images * root * u)) / count
-        if iteration > 10 and t - before < _FLAT * t:
+        if iteration > 10 and t - before < TUNING.small_growth * t:
             break
         u = images * root
     return t, root * u

@@ -1,4 +1,4 @@
-"""By the coordinates' parts of the gap: at each step for study, once an epoch for use."""
+"""By each coordinate's share of the gap: at each step (for study) or once an epoch (for use)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from dualgap.samplings.base import Refresh, Sampling, StepRule
 from dualgap.samplings.scores import Scores
 from dualgap.samplings.sum_tree import draw_decaying
 
-# Visits of each unresolved coordinate, on average, before the gaps are looked at again.
-_VISITS = 30
+# The most visits per unresolved coordinate, on average, in an epoch with decay; then gaps are
+# recomputed. docs/design.md has the measurements of such epochs, not of this number alone.
+_VISITS_PER_EPOCH = 30
 
 
 @dataclass(frozen=True)
@@ -47,5 +48,5 @@ class GapPerEpoch(AdaGap):
     def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Any:
         if self.m == 1.0:
             return super().draw(weights, count, rng)
-        count = min(count, _VISITS * int(np.count_nonzero(weights)))
+        count = min(count, _VISITS_PER_EPOCH * int(np.count_nonzero(weights)))
         return draw_decaying(weights, rng.random(count), float(self.m))

@@ -1,4 +1,4 @@
-"""What samplings know of the coordinates."""
+"""The scores of coordinates that samplings read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dualgap.linalg.validate import Floats
 
 
 class Scores(NamedTuple):
-    """What a sampling may look at, per coordinate; the same in both views.
+    """What a sampling may read, per coordinate; the same in both views.
 
     ``residue``    κ_i ≥ 0: distance of x_i from the maximiser of its part of the gap
-    ``gap``        Γ_i ≥ 0: the coordinate's part of the gap
+    ``gap``        Γ_i ≥ 0: the coordinate's share of the gap
     ``curvature``  Lipschitz constant of the derivative of F along x_i: c_i²‖x_i‖²/λ or Σ c x_j²/γ
     ``strength``   strong convexity of G_i: c_i γ or λ μ_j
     ``lipschitz``  |x_i| at the optimum cannot exceed it (may be infinite)
@@ -41,5 +41,5 @@ class _LateScores:
 
 
 def late_scores(**fields: Callable[[], Floats]) -> Scores:
-    """Scores that are computed when a sampling looks at them: most look at one or two."""
+    """Scores that are computed when a sampling reads them: most samplings read one or two."""
     return cast(Scores, _LateScores(fields))

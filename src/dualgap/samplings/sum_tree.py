@@ -12,7 +12,7 @@ import numpy as np
 from dualgap.compile.kernels import inner, kernel
 
 # Weights only fall; below this total they are scaled up again, which changes no probability.
-_FAINT = 1e-200
+_RESCALE_BELOW = 1e-200
 
 
 @kernel
@@ -30,7 +30,7 @@ def draw_decaying(weights: Any, coins: Any, factor: float) -> Any:
     _sum_up(tree, leaves)
     out = np.empty(len(coins), np.int64)
     for t in range(len(coins)):
-        if tree[1] < _FAINT:
+        if tree[1] < _RESCALE_BELOW:
             largest = _largest(tree[leaves:])
             for node in range(leaves, 2 * leaves):
                 tree[node] /= largest

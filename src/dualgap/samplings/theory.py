@@ -78,7 +78,7 @@ def _easiness(n: int, lam: float, gamma: float) -> float:
 
 
 def bound_facts(problem: Problem, sampling: Sampling) -> tuple[Sampling, SamplingFacts]:
-    """The sampling, bound to the problem, and its chances; refuses what theory does not cover."""
+    """The sampling, bound to the problem, with its marginals and v; refuses in words."""
     refusal = (
         probability_refusal(sampling) or dual_refusal(problem) or sampling.refusal(problem, "dual")
     )

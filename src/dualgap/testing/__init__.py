@@ -1,4 +1,4 @@
-"""Laws that every loss, penalty, sampling and step obeys; for your own ones too.
+"""Laws that every loss, penalty, sampling and step obeys, including your own.
 
 Each check raises AssertionError with a sentence that says which law is broken, and where.
 """

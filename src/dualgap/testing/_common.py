@@ -1,4 +1,4 @@
-"""What the laws share."""
+"""Helpers that the laws share: where they are checked, and how a broken one is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def holds(condition: Any, sentence: str, **at: Any) -> None:
 
 
 def room(*terms_: float) -> float:
-    """Rounding room for a sum of such terms."""
+    """How far rounding errors may move a sum of such terms."""
     return 1e-11 * (1.0 + sum(abs(term) for term in terms_))
 
 

@@ -15,11 +15,11 @@ from dualgap.samplings.base import Sampling, checked_draw
 from dualgap.samplings.theory import bound_facts
 from dualgap.testing._common import check_marginals, holds
 
-_FEATURES = 5
-_RANDOM = 10
-_POWERS = 30
-# Standard errors by which a mean may exceed its bound; some 30 means are looked at.
-_ERRORS = 5.0
+_OF_EACH_KIND = 5  # directions for single samples, and for single features
+_RANDOM = 10  # random directions
+_POWER_ITERATIONS = 30
+# Standard errors by which a mean may exceed its bound; about 30 means are compared.
+_STANDARD_ERRORS = 5.0
 
 
 def check_eso(X: Any, sampling: Any, sets: int = 4000, seed: int = 0) -> None:
@@ -49,7 +49,7 @@ def check_eso(X: Any, sampling: Any, sets: int = 4000, seed: int = 0) -> None:
         rounding = 1e-9 * float(sums.mean())
         error = float(excess.std()) / np.sqrt(len(excess))
         holds(
-            excess.mean() <= _ERRORS * error + rounding,
+            excess.mean() <= _STANDARD_ERRORS * error + rounding,
             f"v is too small: E‖Σ h_i x_i‖² exceeds Σ p_i v_i h_i² for h {name}",
             mean=sums.mean(),
             excess=excess.mean(),
@@ -85,7 +85,7 @@ def _directions(
     root = np.zeros(n)
     np.divide(1.0, np.sqrt(limit), out=root, where=limit > 0.0)
     u = rng.standard_normal(n)
-    for _ in range(_POWERS):
+    for _ in range(_POWER_ITERATIONS):
         h = root * u
         u = root * np.ravel(((study.T @ ((study * h) @ X)) * X).sum(axis=1))
         if not u.any():
@@ -97,4 +97,4 @@ def _directions(
 
 def _largest(values: Any) -> Any:
     """Where the largest values are, the first of them first."""
-    return np.argsort(-np.asarray(values), kind="stable")[:_FEATURES]
+    return np.argsort(-np.asarray(values), kind="stable")[:_OF_EACH_KIND]

@@ -54,7 +54,7 @@ class _Driver:
         setting = Setting(self.sampling, _TOL * problem.scale, rng=self.own)
         self.run: Run = as_run(step.start(problem, Start(), setting))
 
-    def look(self) -> tuple[Pair, Certificate]:
+    def evaluated(self) -> tuple[Pair, Certificate]:
         pair = self.run.pair()
         return pair, evaluate(self.problem, pair)
 
@@ -63,14 +63,14 @@ class _Driver:
             result = self.run.advance(None)
             holds(len(result) == 3, "advance must return three numbers", result=result)
         else:
-            weights = checked_weights(self.sampling, self.run.scores(*self.look()))
+            weights = checked_weights(self.sampling, self.run.scores(*self.evaluated()))
             if not weights.any():
                 return  # all coordinates are optimal
             drawn = checked_draw(self.sampling, weights, self.run.size, self.draws)
             result = self.run.advance(drawn.order, drawn.offsets)
             holds(len(result) == 2, "advance must return two numbers", result=result)
         holds(min(result) >= 0, "moves and operations are counted from 0", result=result)
-        self.run.adapt(*self.look())
+        self.run.adapt(*self.evaluated())
 
 
 def _check_pairs(driver: _Driver, epochs: int) -> None:
@@ -78,7 +78,7 @@ def _check_pairs(driver: _Driver, epochs: int) -> None:
     bounds, objectives = [], []
     for _ in range(epochs):
         driver.round()
-        pair, certificate = driver.look()
+        pair, certificate = driver.evaluated()
         image, average = problem.decision(pair.w), problem.average(pair.a)
         holds(np.allclose(pair.z, image, rtol=1e-9, atol=1e-9), "z must be X w", z=pair.z)
         holds(np.allclose(pair.u, average, rtol=1e-9, atol=1e-9), "u must be Σ c a x/λ", u=pair.u)
@@ -91,7 +91,7 @@ def _check_pairs(driver: _Driver, epochs: int) -> None:
     holds(min(objectives) < problem.scale, "a step must make progress", objectives=objectives)
     driver.run.release_memory()
     driver.run.refresh()
-    after = driver.look()[1]
+    after = driver.evaluated()[1]
     close = np.isclose(after.primal, objectives[-1], rtol=1e-6, atol=1e-9 * problem.scale)
     holds(close, "refresh must not change the point", before=objectives[-1], after=after.primal)
     driver.run.close()
@@ -102,7 +102,7 @@ def _check_resuming(step: Any, problem: Problem, sampling: Sampling, seed: int) 
     first, second = (_Driver(step, problem, sampling, seed) for _ in range(2))
     for _ in range(2):
         first.round()
-    first.look()
+    first.evaluated()
     state = copy.deepcopy(first.run.state())
     if state is not None:
         for name in ("own", "draws"):

@@ -20,7 +20,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.samplings.base import metric_squares
 from dualgap.steps.coordinate.block_epoch import block_epoch
-from dualgap.steps.coordinate.epoch import NOBODY, epoch
+from dualgap.steps.coordinate.epoch import NOT_RECORDED, epoch
 from dualgap.steps.coordinate.views import LossConjugate, PenaltyConjugate, refuse_overflow
 from dualgap.steps.sets.shared import SharedConjugate
 
@@ -62,7 +62,7 @@ def _dual_steps(block: Block, a: Floats, u: Floats, orders: list[Any]) -> tuple[
     for order in orders:
         state = order, a, v
         if block.width == 1:
-            moved += epoch(*fixed, *state, NOBODY)[0]
+            moved += epoch(*fixed, *state, NOT_RECORDED)[0]
         else:
             moved += block_epoch(*fixed, *state)[0]
     return (v - u) / shares[0] if even else v, sum(map(len, orders)), moved

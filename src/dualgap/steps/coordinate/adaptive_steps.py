@@ -1,4 +1,4 @@
-"""Coordinate steps that each look at all coordinates first, many of them in one call.
+"""Coordinate steps that each score all coordinates first, many of them in one call.
 
 Every step needs the scores of all coordinates at the current point, that is g = A F'(v). A step on
 coordinate i changes v, and so F'(v), at the places of A_i only, and g by what these changes are
@@ -19,7 +19,7 @@ from dualgap.samplings.base import StepRule
 from dualgap.steps.coordinate.epoch import epoch
 from dualgap.steps.coordinate.views import View
 
-_GROUP = 256  # coordinates whose weights are summed up, so that a draw can jump over them
+_GROUP = 256  # coordinates whose weights are summed, so that a draw can skip them; not measured
 
 
 class AdaptiveSteps:
@@ -27,7 +27,7 @@ class AdaptiveSteps:
 
     def __init__(self, view: View, rule: StepRule) -> None:
         self.view, self.rule = view, rule
-        # Entries that a step reads, about.
+        # About the entries that a step reads.
         self.entries = view.size + float(np.sum(view.place_counts**2)) / view.size
 
     def advance(self, coins: Any) -> tuple[Any, int, int]:
@@ -44,7 +44,7 @@ class AdaptiveSteps:
             view.separable,
             view.scale,
             view.squares,
-            view.look,
+            view.scorer,
             self.rule,
             coins,
             order,
@@ -62,7 +62,7 @@ def _steps(
     separable: Any,
     scale: Any,
     squares: Any,
-    look: Any,
+    scorer: Any,
     rule: Any,
     coins: Any,
     order: Any,
@@ -78,8 +78,8 @@ def _steps(
     moved = 0
     operations = 0
     for turn in range(len(coins)):
-        height = level(look, x, v)
-        i = _draw(look, rule, height, coins[turn], x, g, sums, counts)
+        height = level(scorer, x, v)
+        i = _draw(scorer, rule, height, coins[turn], x, g, sums, counts)
         if i < 0:
             return turn, moved, operations
         order[turn] = i
@@ -117,7 +117,7 @@ def _add(across: Any, k: int, change: float, g: Any) -> None:
 
 @kernel
 def _draw(
-    look: Any, rule: Any, height: float, coin: float, x: Any, g: Any, sums: Any, counts: Any
+    scorer: Any, rule: Any, height: float, coin: float, x: Any, g: Any, sums: Any, counts: Any
 ) -> Any:
     """A coordinate with the probabilities of the rule; −1 if they have no finite positive sum."""
     for group in range(len(sums)):
@@ -125,7 +125,7 @@ def _draw(
         total = 0.0
         count = 0.0
         for i in range(first, beyond):
-            score = _score(look, rule, height, i, x[i], g[i])
+            score = _score(scorer, rule, height, i, x[i], g[i])
             total += rule.factor[i] * score
             count += score != 0.0
         sums[group], counts[group] = total, count
@@ -148,7 +148,7 @@ def _draw(
     found = np.int64(-1)
     first, beyond = _members(chosen, len(x))
     for i in range(first, beyond):
-        score = _score(look, rule, height, i, x[i], g[i])
+        score = _score(scorer, rule, height, i, x[i], g[i])
         weight = slant * rule.factor[i] * score + even * (score != 0.0)
         if weight > 0.0:
             found = np.int64(i)
@@ -164,7 +164,7 @@ def _members(group: int, size: int) -> Any:
 
 
 @helper
-def _score(look: Any, rule: Any, height: float, i: int, x: float, g: float) -> float:
+def _score(scorer: Any, rule: Any, height: float, i: int, x: float, g: float) -> float:
     if rule.by_gap:  # as a branch, which the compiler can take out of the loop
-        return part(look, i, x, g, goal(look, i, x, g, height))
-    return abs(goal(look, i, x, g, height) - x)
+        return part(scorer, i, x, g, goal(scorer, i, x, g, height))
+    return abs(goal(scorer, i, x, g, height) - x)

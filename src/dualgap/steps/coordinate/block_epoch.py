@@ -16,8 +16,9 @@ from dualgap.compile.kernels import inner, kernel
 from dualgap.compile.prefetch import prefetch
 from dualgap.compile.rules import announce, entry, expect, fetch, gradient, place, span, step_into
 from dualgap.compile.scalar import EPS
+from dualgap.steps.coordinate.epoch import TUNING
 
-_AHEAD = 4  # as in epoch.py
+_AHEAD = TUNING.prefetch_distance
 
 
 @kernel

@@ -21,7 +21,7 @@ from dualgap.samplings.scores import Scores
 from dualgap.steps.base import Run, Setting, Start, Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.adaptive_steps import AdaptiveSteps
 from dualgap.steps.coordinate.block_epoch import block_epoch
-from dualgap.steps.coordinate.epoch import NOBODY, epoch
+from dualgap.steps.coordinate.epoch import NOT_RECORDED, epoch
 from dualgap.steps.coordinate.preferred_view import preferred_view
 from dualgap.steps.coordinate.views import DualView, PrimalView
 
@@ -74,7 +74,7 @@ class CoordinateRun(Run):
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int]:
         state = *self.view.fixed, order, self.view.x, self.view.v
-        return epoch(*state, NOBODY) if self.view.problem.width == 1 else block_epoch(*state)
+        return epoch(*state, NOT_RECORDED) if self.view.problem.width == 1 else block_epoch(*state)
 
     def adaptive_steps(self, rule: StepRule) -> AdaptiveSteps | None:
         return AdaptiveSteps(self.view, rule) if self.view.problem.width == 1 else None

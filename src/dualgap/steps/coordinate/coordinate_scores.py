@@ -1,4 +1,4 @@
-"""How far one coordinate is from optimal: the scores of ``scores.py`` as rules for kernels.
+"""How far one coordinate is from its optimum: the scores of a sampling, as rules for kernels.
 
 ``x`` is the coordinate and ``g`` = A_i·F'(v): in the dual view z_i, in the primal view −λu_j.
 """
@@ -12,13 +12,13 @@ from dualgap.compile.kernels import helper, kernel
 from dualgap.compile.rules import conj, conj_slope, dual_step, goal, part, value
 from dualgap.linalg.validate import LARGEST
 
-# At a kink the maximiser is an interval, and rounding errors of g decide which end of it is seen:
-# what is optimal for some g this close (relative to 1 or |g|) is optimal.
+# At a kink the maximiser is an interval, and rounding errors of g decide which end of it is found.
+# A coordinate counts as optimal if it is optimal for some g this close, relative to max(1, |g|).
 BLUR = 1e-12
 
 
-class SampleLook(NamedTuple):
-    """Samples, in the dual view; they need to know nothing of the others."""
+class SampleScorer(NamedTuple):
+    """Scores of samples, in the dual view; each depends on its own z only."""
 
     loss: Any
     y: Any
@@ -45,8 +45,8 @@ class SampleLook(NamedTuple):
         return max(self.c[i] * part, 0.0) if part == part else inf
 
 
-class FeatureLook(NamedTuple):
-    """Features, in the primal view; ``level`` bounds what the penalty can be at the optimum.
+class FeatureScorer(NamedTuple):
+    """Scores of features, in the primal view; ``level`` bounds the penalty at the optimum.
 
     P(w*) ≤ P(w) leaves g_j(w_j*) − g_j(o_j) ≤ (P(w) − Σ inf φ)/λ − g(o) =: level, o_j the penalty's
     own choice.
@@ -136,30 +136,30 @@ def _limit(bound: float, away: float, g: float, square: float) -> float:
 
 
 @kernel
-def keep_unresolved(look: Any, z: Any, a: Any, which: Any) -> None:
-    """Leave in ``which`` only samples whose dual variable is not optimal for z."""
+def keep_unresolved(scorer: Any, z: Any, a: Any, which: Any) -> None:
+    """Keep in ``which`` only samples whose dual variable is not optimal for z."""
     for i in range(len(which)):
-        which[i] = which[i] and goal(look, i, a[i], z[i], 0.0) != a[i]
+        which[i] = which[i] and goal(scorer, i, a[i], z[i], 0.0) != a[i]
 
 
 @kernel
-def sample_residues(look: Any, z: Any, a: Any, out: Any) -> None:
+def sample_residues(scorer: Any, z: Any, a: Any, out: Any) -> None:
     for i in range(len(z)):
-        out[i] = abs(goal(look, i, a[i], z[i], 0.0) - a[i])
+        out[i] = abs(goal(scorer, i, a[i], z[i], 0.0) - a[i])
 
 
 @kernel
 def feature_scores(
-    look: Any, primal: float, w: Any, u: Any, limits: Any, residues: Any, gaps: Any
+    scorer: Any, primal: float, w: Any, u: Any, limits: Any, residues: Any, gaps: Any
 ) -> None:
     """Fill in the limits and the scores of all features."""
-    level = _level(primal, look.least, look.lam)
+    level = _level(primal, scorer.least, scorer.lam)
     for j in range(len(w)):
-        origin, g = look.origin[j], -look.lam * u[j]
+        origin, g = scorer.origin[j], -scorer.lam * u[j]
         bound = _bound(
-            look.penalty, j, level, origin, look.reach[j], look.strength[j], look.growth[j]
+            scorer.penalty, j, level, origin, scorer.reach[j], scorer.strength[j], scorer.growth[j]
         )
-        limits[j] = _limit(bound, abs(w[j] - origin), g, look.squares[j])
-        best = goal(look, j, w[j], g, level)
+        limits[j] = _limit(bound, abs(w[j] - origin), g, scorer.squares[j])
+        best = goal(scorer, j, w[j], g, level)
         residues[j] = abs(best - w[j])
-        gaps[j] = part(look, j, w[j], g, best)
+        gaps[j] = part(scorer, j, w[j], g, best)

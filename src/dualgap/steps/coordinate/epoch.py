@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,29 @@ from dualgap.compile.rules import (
     step,
 )
 
-_AHEAD = 4  # updates between asking for a coordinate's entries and reading them
-_TRIALS = 40
-_CLOSE = 1e-3  # relative to the whole move
-_FLATTEST = 0.001  # relative to the curvature bound
-_LONGEST = 4.0  # change of z in one step when the curvature has no bound
-NOBODY: Any = np.empty(0, np.int64)  # movers that nobody asks for
+
+class Tuning(NamedTuple):
+    """Of coordinate steps. None of these numbers was measured on its own."""
+
+    # Updates between prefetching a coordinate's entries and reading them.
+    prefetch_distance: int = 4
+    # Steps of a line search; a bracket that is halved so often is down to rounding errors.
+    max_trials: int = 40
+    # A line search ends with a step this much shorter than the whole move: the next visit to the
+    # coordinate is worth more than further digits.
+    last_step: float = 1e-3
+    # The least curvature of a Newton step, relative to its bound: flat losses promise too much.
+    least_curvature: float = 0.001
+    # The largest change of z in one step of a loss whose curvature has no bound (Poisson).
+    largest_move: float = 4.0
+
+
+TUNING = Tuning()
+# Numba takes globals of kernels for constants.
+_AHEAD = TUNING.prefetch_distance
+_TRIALS, _CLOSE = TUNING.max_trials, TUNING.last_step
+_FLATTEST, _LONGEST = TUNING.least_curvature, TUNING.largest_move
+NOT_RECORDED: Any = np.empty(0, np.int64)  # for ``movers``, if the caller does not need them
 
 
 @kernel

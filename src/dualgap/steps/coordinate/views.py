@@ -31,8 +31,8 @@ from dualgap.samplings.scores import Scores, late_scores
 from dualgap.steps.base import dual_start
 from dualgap.steps.coordinate.coordinate_scores import (
     BLUR,
-    FeatureLook,
-    SampleLook,
+    FeatureScorer,
+    SampleScorer,
     feature_scores,
     sample_residues,
 )
@@ -139,7 +139,7 @@ class View(ABC):
 
     @property
     @abstractmethod
-    def look(self) -> Any:
+    def scorer(self) -> Any:
         """The scores of one coordinate, as rules."""
 
     @property
@@ -201,15 +201,15 @@ class DualView(View):
     def _residues(self, pair: Pair) -> Floats:
         problem, out = self.problem, np.empty(self.size)
         if problem.width == 1:
-            sample_residues(self.look, pair.z, pair.a, out)
+            sample_residues(self.scorer, pair.z, pair.a, out)
         else:
             block_residues(problem.loss, problem.y, problem.c, pair.z, pair.a, out)
         return out
 
     @property
-    def look(self) -> SampleLook:
+    def scorer(self) -> SampleScorer:
         blur = BLUR if self.problem.loss.gamma == 0.0 else 0.0
-        return SampleLook(self.problem.loss, self.problem.y, self.problem.c, blur)
+        return SampleScorer(self.problem.loss, self.problem.y, self.problem.c, blur)
 
     @property
     def across(self) -> Matrix:
@@ -251,7 +251,7 @@ class PrimalView(View):
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
         limit, residue, gap = np.empty((3, self.size))
-        feature_scores(self.look, certificate.primal, pair.w, pair.u, limit, residue, gap)
+        feature_scores(self.scorer, certificate.primal, pair.w, pair.u, limit, residue, gap)
         return late_scores(
             residue=lambda: residue,
             gap=lambda: gap,
@@ -261,9 +261,9 @@ class PrimalView(View):
         )
 
     @property
-    def look(self) -> FeatureLook:
+    def scorer(self) -> FeatureScorer:
         problem, facts = self.problem, self.problem.features
-        return FeatureLook(
+        return FeatureScorer(
             problem.loss,
             problem.y,
             problem.c,

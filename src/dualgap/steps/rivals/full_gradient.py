@@ -65,7 +65,7 @@ class FullGradient(FullPass):
         return FullGradientRun(problem, self, x.copy())
 
 
-class Point:
+class GradientPoint:
     """Coefficients with z = Xw, the dual point −φ'(z) with its u, and the gradient of f."""
 
     def __init__(self, problem: Problem, w: Floats, z: Floats) -> None:
@@ -139,14 +139,14 @@ class FullGradientRun(FullPassRun):
         t = 2.0 * (1.0 + self.mu * self.total) / self.L
         return 0.5 * (t + float(np.sqrt(t * t + 4.0 * t * self.total)))
 
-    def _between(self, a: float) -> Point:
+    def _between(self, a: float) -> GradientPoint:
         if self.total == 0.0:
             return self.x
         share = a / (self.total + a)
         w = self.x.w + share * (self.v - self.x.w)
         return self._at(w, self.x.z + share * (self.zv - self.x.z))
 
-    def _trial(self, y: Point) -> tuple[Point, bool]:
+    def _trial(self, y: GradientPoint) -> tuple[GradientPoint, bool]:
         if not np.isfinite(y.gradient).all():
             return y, False  # too far out, as can be where e^z overflows
         w = self._prox(y.w - y.gradient / self.L, 1.0 / self.L)
@@ -158,9 +158,9 @@ class FullGradientRun(FullPassRun):
             return new, True  # f is flat here, as far as can be seen
         return new, float(bend @ way) >= float(bend @ bend) / self.L
 
-    def _at(self, w: Floats, z: Floats) -> Point:
+    def _at(self, w: Floats, z: Floats) -> GradientPoint:
         self.products += 1
-        return Point(self.problem, w, z)
+        return GradientPoint(self.problem, w, z)
 
     def _image(self, w: Floats) -> Floats:
         self.products += 1
@@ -171,7 +171,7 @@ class FullGradientRun(FullPassRun):
         _proxes(self.problem.penalty, u, t * self.problem.lam, out)
         return out
 
-    def _noise(self, point: Point) -> float:
+    def _noise(self, point: GradientPoint) -> float:
         """About the rounding error of the gradient at a point: of its sum, and of z, which a loss
         that is hardly smooth makes much larger."""
         problem = self.problem
@@ -200,7 +200,7 @@ class FullGradientRun(FullPassRun):
 
     def restore(self, state: dict[str, Any]) -> None:
         d, n = self.problem.d, self.size
-        self.x = Point(self.problem, vector(state, "w", d), vector(state, "z", n))
+        self.x = GradientPoint(self.problem, vector(state, "w", d), vector(state, "z", n))
         self.origin, self.slopes = vector(state, "origin", d), vector(state, "slopes", d)
         self.v, self.zv = vector(state, "v", d), vector(state, "zv", n)
         self.total, self.L, self.products = (state[name] for name in ("total", "L", "products"))

@@ -1,4 +1,4 @@
-"""The results of somebody else's loop, one at a time: a callback turned inside out.
+"""The results of another library's loop, one at a time: a callback turned inside out.
 
 The loop runs in a thread that hands over an item and waits until the next one is wanted. Strictly
 one of the two sides runs at a time, so nothing depends on how threads are scheduled.
@@ -21,7 +21,7 @@ class _Closed(BaseException):
 
 
 class Giver(Generic[Item]):
-    """The worker's side. It knows nothing of the other one, which can so be garbage-collected."""
+    """The worker's side. It has no reference to the other, which can thus be garbage-collected."""
 
     def __init__(self) -> None:
         self.wanted, self.given = threading.Semaphore(0), threading.Semaphore(0)
@@ -40,7 +40,7 @@ class Giver(Generic[Item]):
         self.check()
 
     def check(self) -> None:
-        """Leave if nobody wants anything any more; to be called between pieces of long work."""
+        """End the worker if no more items are wanted; call it between pieces of long work."""
         if self.closed:
             raise _Closed
 

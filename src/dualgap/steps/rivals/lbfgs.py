@@ -24,7 +24,7 @@ from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start
 from dualgap.steps.rivals.handover import Giver, Handover
 
-_ENDLESS = 2**31 - 1
+_UNLIMITED = 2**31 - 1  # iterations and evaluations: the loop decides when to stop
 # Where e^z overflows, SciPy's line search still needs numbers to interpolate between.
 _HUGE = 1e100
 
@@ -184,8 +184,8 @@ def _minimise(
                 "maxcor": memory,
                 "ftol": 0.0,
                 "gtol": 0.0,
-                "maxiter": _ENDLESS,
-                "maxfun": _ENDLESS,
+                "maxiter": _UNLIMITED,
+                "maxfun": _UNLIMITED,
             },
         )
         x, value = found.x, float(found.fun)

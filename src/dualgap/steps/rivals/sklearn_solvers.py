@@ -1,8 +1,8 @@
 """SAG and SAGA as scikit-learn implements them, through its public estimators.
 
 ``Ridge`` for the squared loss with L2, ``LogisticRegression`` for the logistic loss with L2 and, by
-SAGA, with L1 or an elastic net. These have no callbacks, and starting them again from coefficients
-forgets the gradients that SAG remembers. So each round runs from scratch with the same seed for
+SAGA, with L1 or an elastic net. These have no callbacks, and a restart from coefficients loses the
+gradients that SAG remembers. So each round runs from scratch with the same seed for
 twice as many epochs as the last one: it repeats the same path and goes on. All rounds together cost
 at most twice the last one, and the seconds of those before it are reported as ``repeated_seconds``.
 

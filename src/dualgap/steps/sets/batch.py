@@ -1,4 +1,4 @@
-"""Steps on sets of samples: all of a set look at the same point, then all move at once.
+"""Steps on sets of samples: all samples of a set see the same point, then all move at once.
 
 One iteration, for a set S:  wake the features of S;  every i in S reads z_i = x_i·(coefficients)
 and responds with an amount;  the amounts, times x_i, change the features. What waking, reading,
@@ -36,8 +36,8 @@ from dualgap.samplings.scores import Scores
 from dualgap.steps.base import Run
 from dualgap.steps.sets import batch_kernels, block_batch
 
-# Entries of a set below which threads cost more than they save.
-_WORTH_THREADS = 500_000
+# Entries of a set from which sharing it among threads saves more than it costs; not measured anew.
+_MIN_ENTRIES_FOR_THREADS = 500_000
 
 
 @helper
@@ -155,7 +155,7 @@ class BatchRun(Run):
             offsets = np.arange(len(order) + 1)
         largest = int(np.diff(offsets).max(initial=0))
         amounts = np.empty((largest, self.problem.width) if blocks else largest)
-        if largest * self.entries >= _WORTH_THREADS:
+        if largest * self.entries >= _MIN_ENTRIES_FOR_THREADS:
             # A single thread takes this way too: another kernel could round differently.
             moved = self._visit_in_threads(order, offsets, amounts)
         else:

@@ -1,7 +1,7 @@
 """DisDCA: dual steps by several machines, each on samples of its own (Yang 2013).
 
 In a round each of c machines visits τ of its samples and sends the sum of their Δ_i x_i.
-    basic      all look at the u of the round's start, with curvatures cτ·q_i
+    basic      all see the u of the round's start, with curvatures cτ·q_i
     practical  a machine sees its own moves at once, c times as large as they are, with c·q_i: as if
                all others did the same
 Rate of the basic variant: n/(cτ) + R²/(λγ) rounds per digit. The practical one has no proof of its

@@ -36,7 +36,7 @@ W, U, LAST, WIDTH = 0, 1, 2, 4
 class Averages(NamedTuple):
     """Features whose coefficient follows ∇g*(u), at the pace ``decay.loss``.
 
-    ``lag`` 0: iteration t averages before samples look (Quartz). 1: after they have moved (ASDCA);
+    ``lag`` 0: iteration t averages before samples read (Quartz). 1: after they have moved (ASDCA);
     what they see then is what averaging with the old u would give. ``current``: samples see ∇g*(u).
     """
 

@@ -35,7 +35,8 @@ from dualgap.steps.sets.batch_kernels import wake_all
 from dualgap.steps.sets.saddle import BEFORE, SHARE, WIDTH, SaddleFeatures, SaddleSamples, U, W
 from dualgap.steps.sets.sampling_facts import probability_refusal, sampling_facts
 
-# Length of a stage: its squared distance to the saddle point shrinks by e to this power.
+# Length of a stage with a perturbation: the squared distance to its saddle point shrinks by e to
+# this power. Not measured.
 _STAGE = 2.0
 
 

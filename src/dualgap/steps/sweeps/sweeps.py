@@ -207,7 +207,7 @@ class SweepsRun(FullPassRun):
         """Find which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
             self.weights = self.movable.copy()
-            keep_unresolved(self.view.look, pair.z, self.view.x, self.weights)
+            keep_unresolved(self.view.scorer, pair.z, self.view.x, self.weights)
         else:
             self.weights = certificate.sample_parts
             if not self.movable.all():
