@@ -89,8 +89,8 @@ def test_a_draw_follows_the_weights(name, sampling):
     rule = step_rule(sampling, scores)
     total = np.cumsum(sampling.weights(scores))
     for coin in np.random.default_rng(1).random(200):
-        height = level(view.look, view.x, view.v)
-        drawn = _draw(view.look, rule, height, coin, view.x, g, *groups)
+        height = level(view.scorer, view.x, view.v)
+        drawn = _draw(view.scorer, rule, height, coin, view.x, g, *groups)
         near = np.searchsorted(total, total[-1] * (coin + np.array([-1e-12, 1e-12])))
         assert near[0] <= drawn <= near[1]
         assert sampling.weights(scores)[drawn] > 0.0
