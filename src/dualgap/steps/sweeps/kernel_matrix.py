@@ -18,7 +18,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.losses.squared import Squared
-from dualgap.penalties.structure import is_half_square
+from dualgap.penalties.structure import is_half_square, is_uniform
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
@@ -28,7 +28,9 @@ from dualgap.steps.sweeps.tuning import TUNING
 
 def has_few_samples(problem: Problem) -> bool:
     """Whether this is ridge regression on dense data with few samples."""
-    ridge = type(problem.loss) is Squared and is_half_square(problem.penalty)
+    # A subclass of L2 may override rules, and is not declared uniform.
+    l2 = is_half_square(problem.penalty) and is_uniform(problem.penalty)
+    ridge = type(problem.loss) is Squared and l2
     few = problem.n <= min(TUNING.kernel_samples, problem.d)
     return ridge and few and not storage.is_sparse(problem.X)
 
