@@ -41,7 +41,7 @@ def test_gram_matrices(make, dtype):
 def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):
     X, weights = rng.standard_normal((50, 4)), rng.random(50)
     whole = gram(DesignMatrix(X), weights)
-    monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 28)
+    monkeypatch.setattr("dualgap.linalg.gram._BLOCK_ENTRIES", 28)
     monkeypatch.setattr("dualgap.linalg.gram._SHARED_FROM", 1)
     np.testing.assert_allclose(gram(DesignMatrix(X), weights), whole, rtol=1e-13)
 
@@ -273,7 +273,7 @@ def test_arrays_call_for_newton_steps(shape, penalty):
 @pytest.mark.parametrize("signed", [False, True])
 def test_threads_do_not_change_gram_matrices_of_arrays(signed, monkeypatch):
     monkeypatch.setattr("dualgap.linalg.gram._SHARED_FROM", 1)
-    monkeypatch.setattr("dualgap.linalg.gram._ENTRIES", 64)
+    monkeypatch.setattr("dualgap.linalg.gram._BLOCK_ENTRIES", 64)
     rng = np.random.default_rng(0)
     X, weights = rng.standard_normal((101, 7)), rng.random(101) - 0.5 * signed
     weights[::3] = 0.0

@@ -35,8 +35,8 @@ class Tuning:
 
     # --- steps on the samples near their kinks (newton.py) ---
 
-    # Steps on a subset before all samples are evaluated again. The hinge on w8a takes 13 passes
-    # over all samples, and 53 without subsets.
+    # Steps on a subset or a sample before all samples are evaluated. The hinge on w8a takes 13
+    # passes over all samples, and 53 without subsets.
     subset_steps: int = 20
     # Decision values may next move this many times as far as last time; after a short step, this
     # many times as far as had been assumed: more samples a step against more line searches on all.
