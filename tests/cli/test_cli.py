@@ -313,7 +313,7 @@ def test_compare_races_methods(folder, tmp_path):
     assert "there is no folder" in error_of("compare", *given, "--html", tmp_path / "gone" / "x")
     for command, picture in itertools.product(("compare", "path"), ("gone/race.png", "race.foo")):
         line = error_of(command, folder / "train.svm", "--plot", tmp_path / picture)
-        assert "--plot must be a .png, .svg or .pdf file in a folder that is there, not" in line
+        assert "--plot must be a .png, .svg or .pdf file in an existing folder, not" in line
 
 
 def test_path_goes_down_from_lambda_max(folder, tmp_path):
@@ -418,7 +418,7 @@ def test_data_sets(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "zero bytes: this is no text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "zero bytes: this is not text"),
         (bytes(range(128, 256)) * 10, "line 1: it must begin with a number, the target, not"),
         (b"1 1:1\n1 3:1 2:1\n", "line 2: the index 2 comes after 3"),
         (b"1 1:1\n1 x:1\n", "line 2: the index 'x' is not a whole number"),
@@ -458,7 +458,7 @@ def test_a_gigabyte_in_one_line(tmp_path):
         (["gone.svm"], "there is no file 'gone.svm' in this folder$"),
         (["gone"], "there is no file 'gone', and data set 'gone' is unknown"),
         (["gone/gone.svm"], "there is no file 'gone/gone.svm'"),
-        (["FOLDER"], "is not a folder that dualgap convert has made"),
+        (["FOLDER"], "was not made by dualgap convert"),
         (["w8a", "--offline"], "could not be downloaded: downloads are switched off"),
         (["SVM", "--loss", "hing"], "--loss 'hing' is unknown .did you mean 'hinge'"),
         (["SVM", "--penalty", "l3"], "--penalty 'l3' is unknown; known are l2"),

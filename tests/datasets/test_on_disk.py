@@ -90,7 +90,7 @@ def test_arrays_are_mapped_and_problems_take_them_as_they_are(dtype, tmp_path):
 def test_indices_grow_to_eight_bytes_where_four_do_not_do(tmp_path, monkeypatch):
     X, y = rows()
     monkeypatch.setattr(on_disk, "LARGEST_INT32", X.nnz - 1)
-    monkeypatch.setattr(on_disk, "_PIECE", 100)
+    monkeypatch.setattr(on_disk, "_CHUNK", 100)
     with datasets.CSRWriter(tmp_path / "data") as out:
         out.append(X, y)
     header = json.loads((tmp_path / "data" / "header.json").read_text())

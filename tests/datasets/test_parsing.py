@@ -138,7 +138,7 @@ def test_a_line_that_is_too_long_is_refused_early():
 
 
 def test_bytes_that_are_no_text():
-    with pytest.raises(ValueError, match="zero bytes: this is no text"):
+    with pytest.raises(ValueError, match="zero bytes: this is not text"):
         list(lines.blocks(io.BytesIO(struct.pack("4i", 1, 2, 3, 4))))
 
 

@@ -100,7 +100,7 @@ def test_a_table_without_names(tmp_path):
         (",".join(map(str, range(999))), Wanted("t"), "known are 1, 2, .*, 9, 10, [.]{3}$"),
         (b"\x89PNG\r\n\x1a\n\x00", Wanted("a"), r"is not text in UTF-8 \(byte 0x89\)"),
         ("a,b\n1,caf\u00e9\n".encode("latin-1"), Wanted("b"), r"not text in UTF-8 \(byte 0xe9\)"),
-        (b"a,b\n1,\x00\n", Wanted("a"), "line 2 has zero bytes: this is no text"),
+        (b"a,b\n1,\x00\n", Wanted("a"), "line 2 has zero bytes: this is not text"),
         ("a,b\n1,5,3\n", Wanted("a"), "line 2 has 3 cells"),
         ("a;b\n1,5;3\n", Wanted("b"), "'1,5' is not a finite number; write a point for the comma"),
         ('\n\na,b\n\n1,"no\n one"\n\n2,\n', Wanted("b"), "line 8 has no target"),
@@ -194,5 +194,5 @@ def test_what_is_not_there(tmp_path):
         DatasetNotFoundError, match=r"w8a.*downloads are switched off.*Put the file into"
     ):
         open_data("w8a", download=False)
-    with pytest.raises(OSError, match="is not a folder that dualgap convert has made"):
+    with pytest.raises(OSError, match="was not made by dualgap convert"):
         open_data(os.fspath(tmp_path))

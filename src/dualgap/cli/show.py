@@ -1,4 +1,4 @@
-"""What people read: facts in two columns, tables, a proof in words; and the same as JSON."""
+"""Output for people (facts, tables, a proof in words) and the same as JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_json(value: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """The same in JSON's own types; what is infinite or undefined is null."""
+    """A value in JSON's own types; infinity and NaN become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -78,7 +78,7 @@ def proof(certificate: Any) -> dict[str, Any]:
 
 
 def proof_in_words(certificate: Any, tol: float) -> str:
-    """What is proven, for people who have never heard of duality."""
+    """What is proven, for readers who do not know duality."""
     primal, dual = certificate.primal, certificate.dual
     if not (math.isfinite(primal) and math.isfinite(dual)):
         return f"Nothing is proven: {certificate}."
@@ -93,13 +93,13 @@ def proof_in_words(certificate: Any, tol: float) -> str:
 
 
 def check_picture(path: Path) -> None:
-    """Refuse, before anything runs, a picture that could not be written."""
-    import matplotlib  # noqa: F401 - whose absence has words of its own
+    """Refuse a picture that could not be written, before anything runs."""
+    import matplotlib  # noqa: F401 - without it, the error says how to install it
 
     if path.suffix not in PICTURES or not path.absolute().parent.is_dir():
         raise ValueError(
-            f"--plot must be a {', '.join(PICTURES[:-1])} or {PICTURES[-1]} file in a folder that "
-            f"is there, not {path}"
+            f"--plot must be a {', '.join(PICTURES[:-1])} or {PICTURES[-1]} file in an existing "
+            f"folder, not {path}"
         )
 
 
@@ -136,7 +136,7 @@ def described(problem: Problem) -> str:
 
 
 def label(value: Any) -> str:
-    """A label or number, without a point where it is whole, else to the last bit."""
+    """A label or number: integers without a point, others to the last bit."""
     if not isinstance(value, (float, np.floating)):
         return str(value)
     number = float(value)

@@ -1,4 +1,4 @@
-"""CSV, a chunk of rows at a time: numbers to the last bit, and the cell where there is none."""
+"""CSV, a chunk of rows at a time: numbers to the last bit; errors name the cell."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _lines(path: Path, file: Any) -> Iterator[str]:
                 f"{path}, line {number} is longer than {LONGEST // 1_000_000} MB"
             )
         if "\0" in line:
-            raise DatasetDamagedError(f"{path}, line {number} has zero bytes: this is no text")
+            raise DatasetDamagedError(f"{path}, line {number} has zero bytes: this is not text")
         yield line
 
 

@@ -1,4 +1,4 @@
-"""Lines in LIBSVM format, a block at a time; what is wrong with one is said in words."""
+"""Lines in LIBSVM format, a block at a time; errors say which line is wrong and why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from dualgap.datasets.parsing.libsvm import MOST_INDEX_DIGITS, PLAIN, room, scan
 
-BLOCK = 4_000_000  # bytes of text that are read at a time
-LONGEST = 64_000_000  # bytes of a line, some millions of entries; what is longer is not text
+BLOCK = 4_000_000  # bytes of text that are read at a time: bounds the memory; not measured
+LONGEST = 64_000_000  # bytes of a line, some millions of entries; a longer one is not text
 _SHOWN = 30  # characters of a word in an error
 _LONGEST_NUMBER = 400  # characters; with more digits float64 is the same
 
@@ -29,14 +29,14 @@ class Parsed(NamedTuple):
 
 
 def blocks(file: Any) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, about as many bytes at a time, with the number of the first of them."""
+    """Blocks of complete lines, each with the number of its first line."""
     number, pieces, size = 1, [], 0
     while True:
         read = file.read(BLOCK)
         if not read:
             break
         if b"\0" in read:
-            raise LineError(f"line {number} or one after it has zero bytes: this is no text")
+            raise LineError(f"line {number} or one after it has zero bytes: this is not text")
         cut = read.rfind(b"\n") + 1
         pieces.append(read[:cut] if cut else read)
         size += len(pieces[-1])
@@ -52,7 +52,7 @@ def blocks(file: Any) -> Iterator[tuple[int, bytes]]:
 
 
 def parsed(block: bytes, number: int, dtype: Any = np.float64, first: int = 0) -> Parsed:
-    """The rows of some lines; ``first`` is the least index that is allowed."""
+    """The rows of some lines; ``first`` is the smallest allowed index."""
     text = np.frombuffer(block, np.uint8)
     out = room(block.count(b"\n") + 1, block.count(b":"))
     n, entries, fault = scan(text, out)
@@ -79,7 +79,7 @@ def _word(block: bytes, start: int) -> bytes:
 
 
 def _found(block: bytes, number: int, dtype: Any, first: int) -> LineError:
-    """The first fault, by a slow but exact look at each line."""
+    """The first error, found by a slow but exact check of each line."""
     lines = block.split(b"\n")
     for k, line in enumerate(lines):
         words = _fault(line, dtype, first)

@@ -102,7 +102,7 @@ def load(
 
 
 def locate(name: str) -> Path | None:
-    """The file that ``load`` would read, a near relative's included; None if there is none."""
+    """The file that ``load`` would read, including a near relative; None if there is none."""
     entry = ENTRIES.get(ALIASES.get(name, name))
     stems = entry.candidates if entry else (name,)
     folder = data_folder()

@@ -1,10 +1,10 @@
-"""A sparse matrix on disk: a folder of plain .npy arrays and a JSON header, read as memory maps.
+"""A sparse matrix on disk: a folder of .npy arrays and a JSON header, read as memory maps.
 
-    header.json   format, version, shape, types; written last, so that half a folder is never read
+    header.json   format, version, shape, types; written last, so an incomplete folder is never read
     data.npy, indices.npy, indptr.npy   the rows, one after the other, as CSR has them
     y.npy         a target for each row
 
-Nothing in the folder is executed when it is opened, and no array is read into memory but ``y``.
+Opening the folder executes nothing, and only ``y`` is read into memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -26,28 +25,28 @@ from dualgap.datasets.read import labels
 
 VERSION, _FORMAT, _HEADER = 1, "dualgap csr", "header.json"
 _ARRAYS = ("data", "indices", "indptr", "y")
-_PIECE = 1 << 20  # entries that are rewritten at a time
+_CHUNK = 1 << 20  # entries that are rewritten at a time: bounds the memory; not measured
 LARGEST_INT32 = 2**31 - 1
 
 
 class OnDisk(sp.csr_array):  # type: ignore[misc]
-    """A CSR array over memory maps, which no method should copy; slices of it are in memory."""
+    """A CSR array over memory maps. Methods should not copy it; its slices are in memory."""
 
     on_disk = True
 
 
 def open_folder(folder: str | os.PathLike[str]) -> Dataset:
-    """The data in a folder that ``convert`` or ``CSRWriter`` has made; X stays on disk.
+    """The data in a folder that ``convert`` or ``CSRWriter`` wrote; X stays on disk.
 
-    ``Problem`` reads X in place, and ``solve`` then chooses methods that make no copy of it. Two
-    classes get the labels -1 and +1, as ``load`` does it.
+    ``Problem`` reads X in place, and ``solve`` then chooses methods that do not copy it. Two
+    classes get the labels -1 and +1, as in ``load``.
     """
     data = open_as_it_is(folder)
     return replace(data, y=labels(data.y))
 
 
 def open_as_it_is(folder: str | os.PathLike[str]) -> Dataset:
-    """The same with the labels that were written."""
+    """The same with the original labels."""
     path = Path(folder)
     header = _header(path)
     arrays = {name: _mapped(path, name, header[name]) for name in _ARRAYS}
@@ -69,13 +68,13 @@ def _header(path: Path) -> dict[str, Any]:
         lacks = {"shape", "source", *_ARRAYS} - set(header)
     except FileNotFoundError:
         raise DatasetDamagedError(
-            f"{path} is not a folder that dualgap convert has made: it has no {_HEADER}"
+            f"{path} was not made by dualgap convert: it has no {_HEADER}"
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path, f"{_HEADER}: {error}") from error
     if newer:
         raise DatasetDamagedError(
-            f"{path} was made by a newer dualgap (format {header['version']}, known are those up "
+            f"{path} was made by a newer dualgap (format {header['version']}, this one knows up "
             f"to {VERSION}): upgrade dualgap"
         )
     if not known or lacks:
@@ -98,10 +97,10 @@ def _damaged(path: Path, why: str) -> DatasetDamagedError:
 
 
 class CSRWriter:
-    """Writes rows to such a folder, block by block, in memory for one block.
+    """Writes rows to such a folder block by block; only one block is in memory.
 
-    ``with CSRWriter(folder) as out: out.append(X, y)``. The folder appears when all is written; if
-    that is broken off, nothing of it remains under its name.
+    ``with CSRWriter(folder) as out: out.append(X, y)``. The folder appears when everything is
+    written; after an interruption nothing remains under its name.
     """
 
     def __init__(self, folder: str | os.PathLike[str], dtype: Any = np.float64) -> None:
@@ -124,11 +123,11 @@ class CSRWriter:
 
     @property
     def rows(self) -> int:
-        """How many are written."""
+        """How many rows are written."""
         return self._arrays["y"].length
 
     def append(self, X: Any, y: Any) -> None:
-        """Add rows: a CSR matrix, or anything that SciPy makes one of, and a target for each."""
+        """Add rows: a CSR matrix, or anything that SciPy converts to one, and a target for each."""
         X = sp.csr_array(X)
         if not X.has_canonical_format:
             X = X.copy()
@@ -153,7 +152,7 @@ class CSRWriter:
         width = max(width, n_features or 0)
         if self.rows == 0 or width <= 0:
             raise ValueError(f"there is nothing to write: {self.rows} rows and {width} features")
-        # SciPy wants one type for both, and would make a copy in memory otherwise.
+        # SciPy wants one type for both arrays, otherwise it makes a copy in memory.
         wide = max(self.entries, width) > LARGEST_INT32
         index = np.dtype(np.int64 if wide else np.int32)
         for name, shift in (("indices", first), ("indptr", 0)):
@@ -183,8 +182,8 @@ class CSRWriter:
         old.close()
         new = _Growing(self._part / f"{name}.new.npy", np.dtype(dtype))
         values = np.load(old.path, mmap_mode="r") if old.length else np.empty(0, old.dtype)
-        for start in range(0, old.length, _PIECE):
-            new.append(values[start : start + _PIECE].astype(dtype) - np.dtype(dtype).type(shift))
+        for start in range(0, old.length, _CHUNK):
+            new.append(values[start : start + _CHUNK].astype(dtype) - np.dtype(dtype).type(shift))
         del values
         new.flush()
         os.replace(new.path, old.path)
@@ -194,12 +193,7 @@ class CSRWriter:
     def __enter__(self) -> CSRWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._part.exists():
             self.finish()
         for array in self._arrays.values():
@@ -208,7 +202,7 @@ class CSRWriter:
 
 
 class _Growing:
-    """A vector in a .npy file whose length is known at the end."""
+    """A vector in a .npy file that grows until it is closed."""
 
     def __init__(self, path: Path, dtype: Any) -> None:
         self.path, self.dtype, self.length = path, dtype, 0
@@ -241,7 +235,7 @@ class _Growing:
 
 
 def _clear(part: Path) -> None:
-    """Remove what a conversion that was broken off has left."""
+    """Remove what an interrupted conversion left."""
     if part.exists():
         known = {_HEADER, *(f"{name}{end}.npy" for name in _ARRAYS for end in ("", ".new"))}
         if not part.is_dir() or {entry.name for entry in part.iterdir()} - known:

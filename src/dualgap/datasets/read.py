@@ -37,7 +37,7 @@ Counting = bool | Literal["auto"]
 
 
 def read(path: Path, d: int | None = None, zero_based: Counting = "auto") -> LibsvmFile:
-    """The rows of a known set, with labels as ``labels`` has them."""
+    """The rows of a known data set; two classes get the labels -1 and +1."""
     try:
         rows = read_libsvm(path, d, zero_based)
     except DatasetDamagedError as error:
@@ -69,7 +69,7 @@ def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto")
 
 
 def _compact(rows: Parsed) -> Parsed:
-    """The same without the room that was left, as a part of what is read."""
+    """The same without unused memory."""
     small = rows.indices.max(initial=0) <= _LARGEST_INT32
     indices = rows.indices.astype(np.int32 if small else np.int64)
     return Parsed(rows.y.copy(), rows.counts, indices, rows.values.copy())
@@ -77,7 +77,7 @@ def _compact(rows: Parsed) -> Parsed:
 
 @contextmanager
 def unpacked(raw: Any, path: Path, kind: str = "LIBSVM") -> Iterator[Any]:
-    """What an open file holds; faults that are found with it name the file."""
+    """The content of an open file; errors in it name the file."""
     try:
         unpack = _OPEN.get(path.suffix)
         if unpack is None:
@@ -99,7 +99,7 @@ def unpacked(raw: Any, path: Path, kind: str = "LIBSVM") -> Iterator[Any]:
 
 
 def check_shape(path: Path, X: Any, entry: Entry) -> None:
-    """Refuse a file that cannot be the published set."""
+    """Refuse a file that cannot be the published data set."""
     n, d = X.shape
     expected = entry.nnz if entry.nnz is not None else entry.density * entry.n * entry.d
     tolerance = _NNZ_TOLERANCE if entry.nnz is not None else _DENSITY_TOLERANCE

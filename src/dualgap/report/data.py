@@ -12,8 +12,8 @@ import numpy as np
 from dualgap.run.recording import Frame, Recording, Spread
 from dualgap.run.solution import Solution
 
-_ROWS = 500  # of a history that are drawn
-_WORST = 8  # samples or features that are listed
+_MAX_POINTS = 500  # of a history that are drawn: more cannot be told apart on a screen
+_MAX_LISTED = 8  # samples or features in a list of the worst ones
 COLUMNS = ("passes", "updates", "seconds", "primal", "dual")  # and the gaps
 
 
@@ -44,7 +44,7 @@ def _run(
 ) -> dict[str, Any]:
     proof = solution.certificate
     history = solution.history
-    rows = places(len(history), _ROWS)
+    rows = places(len(history), _MAX_POINTS)
     frames = [Frame.last(solution)] if recording is None else recording.until(solution)
     return {
         "name": name,
@@ -58,7 +58,7 @@ def _run(
         "ranks": {
             "samples": frames[-1].samples.ranks.tolist(),
             "features": frames[-1].features.ranks.tolist(),
-            "probabilities": _ranks_of_chances(frames),
+            "probabilities": _ranks_of_probabilities(frames),
         },
         "worst": {
             "samples": _worst(proof.sample_parts, proof.gap, y),
@@ -73,13 +73,13 @@ def places(length: int, most: int) -> Any:
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
-    chances = frame.probabilities
+    probabilities = frame.probabilities
     return {
         "passes": _number(frame.passes),
         "gap": _number(frame.gap),
         "samples": _spread(frame.samples),
         "features": _spread(frame.features),
-        "probabilities": None if chances is None else _spread(chances),
+        "probabilities": None if probabilities is None else _spread(probabilities),
     }
 
 
@@ -93,7 +93,7 @@ def _spread(spread: Spread) -> dict[str, Any]:
     }
 
 
-def _ranks_of_chances(frames: list[Frame]) -> list[int]:
+def _ranks_of_probabilities(frames: list[Frame]) -> list[int]:
     known = [frame.probabilities for frame in frames if frame.probabilities is not None]
     return known[-1].ranks.tolist() if known else []
 
@@ -101,9 +101,9 @@ def _ranks_of_chances(frames: list[Frame]) -> list[int]:
 def _worst(
     parts: Any, gap: float, y: Any, intercept: bool = False, names: Any = None
 ) -> list[dict[str, Any]]:
-    """Those that add most to the gap, by place or name; the last may be constant."""
+    """Those that add most to the gap, by index or name; the last one may be the intercept."""
     parts = np.nan_to_num(np.asarray(parts, dtype=np.float64), posinf=np.inf)
-    order = np.argsort(-parts, kind="stable")[:_WORST]
+    order = np.argsort(-parts, kind="stable")[:_MAX_LISTED]
     return [
         {
             "index": "intercept"
@@ -135,6 +135,6 @@ def _rounded(value: Any) -> float | None:
 
 
 def embedded(data: Any) -> str:
-    """JSON that can neither end the script element that it is in nor begin a comment."""
+    """JSON that can neither end its script element nor begin a comment."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -124,7 +124,7 @@ def _rank(solution: Solution) -> float:
 
 def _note(again: str | None) -> str:
     if again and "..." in again:
-        return "Dots stand for what does not fit on a line."
+        return "Dots stand for values that do not fit on a line."
     return ""
 
 
@@ -133,5 +133,5 @@ def _file(name: str) -> str:
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:
-    """Every {{name}} of the template replaced, in one go: what is filled in is not looked at."""
+    """The template with each {{name}} replaced, in one pass: inserted text is not searched."""
     return _PLACE.sub(lambda place: parts[place[1]], template)

@@ -1,4 +1,4 @@
-"""The lines of Python that repeat a run."""
+"""The Python code that repeats a run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from dualgap.run.solution import Solution
 
 
 def repeating(runs: Mapping[str, Solution], problem: Problem | None) -> str | None:
-    """Code for all runs; None if it is not known how some of them were asked for."""
+    """Code for all runs; None if the arguments of a run are not known."""
     lines = ["import dualgap as dg", ""]
     if problem is not None:
         lines.append(f"problem = {made(problem)}")
     if any(solution.settings is None for solution in runs.values()):
         return None
     if len(runs) == 1:
-        lines.append(f"solution = {_solved(*runs.values())}")
+        lines.append(f"solution = {_solve_call(*runs.values())}")
     else:
-        listed = [f"    {as_python(name)}: {_solved(runs[name])}," for name in runs]
+        listed = [f"    {as_python(name)}: {_solve_call(runs[name])}," for name in runs]
         lines += ["runs = {", *listed, "}"]
     return "\n".join(lines)
 
 
-def _solved(solution: Solution) -> str:
+def _solve_call(solution: Solution) -> str:
     settings = dict(solution.settings or {})
     method = settings.pop("method", '"auto"')
     options = [f"{name}={value}" for name, value in settings.items()]
@@ -33,7 +33,7 @@ def _solved(solution: Solution) -> str:
 
 
 def made(problem: Problem) -> str:
-    """How a problem is made from X and y."""
+    """The expression that makes a problem from X and y."""
     parts = [
         "X",
         "y",

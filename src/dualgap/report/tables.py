@@ -16,7 +16,7 @@ from dualgap.problem import Problem
 from dualgap.report.data import COLUMNS, places
 from dualgap.run.solution import Solution, counted
 
-_ROWS = 25  # of a history in the table that stands in for the picture
+_MAX_ROWS = 25  # of a history in the table that replaces the picture: about a screen
 
 
 def paragraphs(texts: Iterable[str]) -> str:
@@ -44,19 +44,19 @@ def of_runs(runs: Mapping[str, Solution]) -> str:
 
 
 def of_history(name: str, solution: Solution) -> str:
-    """Some rows of the history, for those who do not see the curve."""
+    """Some rows of the history, for readers who cannot see the curve."""
     header = ("passes", "updates", "seconds", "objective", "bound", "gap")
     columns = [*(solution.history[column] for column in COLUMNS), solution.gaps]
     formats = (".4g", ",.0f", ".3g", ".8g", ".8g", ".2e")
     rows = [
         [format(float(column[k]), how) for column, how in zip(columns, formats)]
-        for k in places(len(solution.history), _ROWS)
+        for k in places(len(solution.history), _MAX_ROWS)
     ]
     return table(header, rows, f"The run {name}")
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]], caption: str) -> str:
-    """A table that scrolls by itself where it is too wide; its first column names the row."""
+    """A table that scrolls if it is too wide; its first column names the row."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     body = "\n".join(_row(list(row)) for row in rows)
     return (
@@ -72,7 +72,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Sentences may be broken, numbers not."""
+    """Text may wrap, numbers may not."""
     words = ' class="words"' if " " in text else ""
     return f"<td{words}>{escape(text)}</td>"
 
@@ -111,7 +111,7 @@ def _of_problem(problem: Problem) -> list[tuple[str, str]]:
 
 
 def _of_parts(runs: Mapping[str, Solution]) -> list[tuple[str, str]]:
-    """What certificates know of the data."""
+    """What certificates say about the data."""
     proof = next(iter(runs.values())).certificate
     features = len(proof.feature_parts) - (proof.constant != 0.0)
     scale = f"{proof.scale:.8g}" if math.isfinite(proof.scale) else "not known"
@@ -122,7 +122,7 @@ def _of_parts(runs: Mapping[str, Solution]) -> list[tuple[str, str]]:
 
 
 def versions() -> str:
-    """Of what the numbers come from."""
+    """The versions of the software that computed the numbers."""
     from dualgap import __version__
 
     others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba"))
@@ -130,5 +130,5 @@ def versions() -> str:
 
 
 def options(names: Iterable[Any]) -> str:
-    """Those of a list to choose from, by number."""
+    """The options of a list to choose from, by number."""
     return "".join(f'<option value="{k}">{escape(str(n))}</option>' for k, n in enumerate(names))

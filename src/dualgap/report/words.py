@@ -10,7 +10,7 @@ import numpy as np
 from dualgap.run.recording import Frame, Spread
 from dualgap.run.solution import REMEDY, Solution, counted
 
-_ROUNDING = 1e-6  # of the gap
+_ROUNDING_SHARE = 1e-6  # of the gap: smaller contributions are rounding errors; not measured
 
 
 def headline(solution: Solution) -> str:
@@ -138,7 +138,7 @@ def unresolved(frame: Frame) -> str:
 
 def _counts(spread: Spread, total: float) -> bool:
     """Whether these add to the gap more than rounding errors do."""
-    return _ROUNDING * total < spread.total < math.inf
+    return _ROUNDING_SHARE * total < spread.total < math.inf
 
 
 def _left(spread: Spread, noun: str) -> str:

@@ -1,7 +1,7 @@
 """Lines ``label index:value ...`` as the arrays of a CSR matrix, in one pass over bytes.
 
-What is not plain, such as ``nan`` or a number of twenty digits, is left to Python: where it starts
-is written down. The first word that is no part of such a line ends the pass.
+Hard numbers, such as ``nan`` or one of twenty digits, are left to Python: the pass records where
+they start. It ends at the first word that such a line cannot contain.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def ends_word(c: int) -> bool:
 
 @kernel
 def scan(text: Any, out: Any) -> tuple[int, int, int]:
-    """Fill ``out`` from lines; returns rows, entries, and where a fault is, or -1."""
+    """Fill ``out`` from lines; returns rows, entries, and the position of an error, or -1."""
     row, k, i, n = 0, 0, 0, len(text)
     while i < n:
         if is_blank(text[i]):
@@ -110,7 +110,7 @@ def scan(text: Any, out: Any) -> tuple[int, int, int]:
 
 @inner
 def number(text: Any, i: int) -> tuple[float, int, bool]:
-    """A number, the place after its word, and whether it is plain."""
+    """A number, the position after its word, and whether it was read exactly."""
     n, start = len(text), i
     negative = i < n and text[i] == _MINUS
     if i < n and (text[i] == _MINUS or text[i] == _PLUS):
@@ -151,7 +151,7 @@ def number(text: Any, i: int) -> tuple[float, int, bool]:
 
 @helper
 def whole(text: Any, i: int) -> tuple[int, int]:
-    """A whole number, and the place after it; -1 if there is none."""
+    """An integer and the position after it; -1 if there is no integer."""
     n = len(text)
     if i < n and text[i] == _PLUS:
         i += 1
@@ -166,7 +166,7 @@ def whole(text: Any, i: int) -> tuple[int, int]:
 
 @helper
 def is_qid(text: Any, i: int) -> bool:
-    """Whether a word names the query that a line belongs to, which is of no use here."""
+    """Whether a word names the query of a line (qid:3), which is ignored."""
     return (
         i + 3 < len(text)
         and text[i] == _Q
