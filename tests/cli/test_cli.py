@@ -276,7 +276,7 @@ def test_pickles_are_read_with_trust_only(folder, tmp_path):
     assert found["objective"] == pytest.approx(float(dg.certify(model, X, LABELS).primal))
     done = run("certify", tmp_path / "svc.joblib", folder / "train.svm", "--trust")
     assert "model LinearSVC of scikit-learn, by its own objective" in " ".join(done.stdout.split())
-    assert "no joblib or pickle file that can be read" in error_of(
+    assert "cannot be read as a joblib or pickle file" in error_of(
         "certify", folder / "train.csv", folder / "train.svm", "--trust"
     )
 

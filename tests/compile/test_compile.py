@@ -110,7 +110,7 @@ def test_an_edited_loss_of_a_user_neither(tmp_path):
     file = tmp_path / "mine.py"
     code = """
         import numpy as np, dualgap as dg, mine
-        from dualgap.terms import _sample_terms as kernel
+        from dualgap.proof.terms import _sample_terms as kernel
         problem = dg.Problem(np.eye(2), [1.0, 3.0], mine.Squared())
         print(dg.certify(problem, np.zeros(2)).primal, sum(kernel.stats.cache_hits.values()))
     """

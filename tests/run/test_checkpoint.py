@@ -306,7 +306,7 @@ def test_nothing_in_a_file_is_executed(file):
         header = json.loads(old.read("header.json"))
         header["members"] = {i.filename: [i.file_size, i.CRC] for i in new.infolist()}
         new.writestr("header.json", json.dumps(header))
-    with pytest.raises(checkpoint_file.DamagedError, match="pickle"):
+    with pytest.raises(checkpoint_file.DamagedError, match="Pickles"):
         checkpoint_file.read(crafted)
     assert not Exploding.exploded
 

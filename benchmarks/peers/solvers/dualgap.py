@@ -28,7 +28,7 @@ def start(instance: Instance, limit: float | None = None) -> Callable[[float], F
     def problem_on(X: Any) -> dualgap.Problem:
         return dualgap.Problem(X, instance.y, instance.loss, g, instance.lam)
 
-    by_columns = "working-set" in dualgap.auto.choose(problem_on(instance.columns), 1e-6)[0]
+    by_columns = "working-set" in dualgap.methods.auto.choose(problem_on(instance.columns), 1e-6)[0]
     X = instance.columns if by_columns else instance.X
 
     def fit(tol: float, limit: float | None = limit) -> Fit:

@@ -23,6 +23,7 @@ APART = (
     "proof/proof_file.py",
     "report",
     "run",
+    "testing/step_laws.py",
 )
 # Except for these, which lie in such a folder.
 KERNELS = ("datasets/parsing",)

@@ -15,7 +15,7 @@ from dualgap.distributed.driver.baseline import with_baseline
 from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity, saved_duals
 from dualgap.distributed.driver.facts import DriverFacts, driver_facts
 from dualgap.distributed.driver.proximal import count_proximal
-from dualgap.distributed.driver.rounds import Driver, Limits
+from dualgap.distributed.driver.rounds import Driver, StoppingLimits
 from dualgap.distributed.driver.work import WorkSchedule
 from dualgap.distributed.engines import run_with_engine
 from dualgap.distributed.engines.protocol import Engine, retry_until_stable
@@ -144,9 +144,9 @@ def solve_partitioned(
     return found
 
 
-def _limits(options: Options) -> Limits:
+def _limits(options: Options) -> StoppingLimits:
     seconds = options.max_seconds
-    return Limits(
+    return StoppingLimits(
         number(options.tol, "tol", 0.0, LARGEST),
         number(options.max_epochs, "max_epochs", 0.0),
         np.inf if seconds is None else number(seconds, "max_seconds", 0.0),

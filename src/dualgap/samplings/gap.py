@@ -13,7 +13,8 @@ from dualgap.samplings.scores import Scores
 from dualgap.samplings.sum_tree import draw_decaying
 
 # The most visits per unresolved coordinate, on average, in an epoch with decay; then gaps are
-# recomputed. docs/design.md has the measurements of such epochs, not of this number alone.
+# recomputed. docs/decisions/coordinate-steps.md has measurements of such epochs, not of this
+# number alone.
 _VISITS_PER_EPOCH = 30
 
 

@@ -22,7 +22,7 @@ from dualgap.run.loop import FailedProofs, Snapshot
 from dualgap.run.solution import Status
 
 
-class Limits(NamedTuple):
+class StoppingLimits(NamedTuple):
     """When to stop, and how many rounds to make between two copies of the dual variables."""
 
     target: float
@@ -40,7 +40,7 @@ class Driver(RunState, FailedProofs):
         facts: DriverFacts,
         scheme: Scheme,
         schedule: WorkSchedule,
-        limits: Limits,
+        limits: StoppingLimits,
         seed: int,
         callback: Callable[[Snapshot], Any] | None,
         folder: CheckpointFolder | None,
