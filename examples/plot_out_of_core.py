@@ -33,7 +33,7 @@ def block(entries):
 
 def fitted(data, run=None):
     problem = dg.Problem(data.X, data.y, "logistic", "l2", lam=1e-5)
-    return dg.solve(problem, tol=1e-5, checkpoint=run)  # goes on from there if it is broken off
+    return dg.solve(problem, tol=1e-5, checkpoint=run)  # resumes from the file if interrupted
 
 
 stored, allocated = [], []

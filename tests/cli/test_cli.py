@@ -525,7 +525,7 @@ def test_debug_shows_the_traceback(folder, monkeypatch):
 
     monkeypatch.setattr("dualgap.cli.fit.solve", broken)
     line = error_of("fit", folder / "train.svm", *HINGE, code=3)
-    assert "a fault of dualgap: KeyError: 'oops' (--debug shows where)" in line
+    assert "a bug in dualgap: KeyError: 'oops' (--debug shows where)" in line
 
 
 def test_warnings_are_lines(folder, tmp_path):

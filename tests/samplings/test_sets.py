@@ -180,7 +180,7 @@ def test_v_grows_with_the_sets_up_to_the_sure_bound():
     [
         (lambda X: eso.tau_nice(X, 9), "tau must be at most 8"),
         (lambda X: eso.tau_nice(X, 0), "tau must be at least 1"),
-        (lambda X: eso.distributed(X, 3, 4), "tau=4 cannot be drawn"),
+        (lambda X: eso.distributed(X, 3, 4), "fewer than tau=4"),
         (lambda X: eso.distributed(X, 9, 1), "c must be at most 8"),
         (lambda X: eso.product(X, [0, 1] * 4), "share 6 features, the first of them feature 0"),
         (lambda X: eso.product(X, [0, 1]), "2 labels where 8"),
@@ -374,10 +374,10 @@ def test_groups_are_unions_of_blocks(tau, make):
 
 def test_connected_data_has_no_groups():
     problem = dg.Problem(data("dense"), np.zeros(8))
-    assert "falls into 1 part " in Product(2).refusal(problem, "dual")
+    assert "splits into 1 group " in Product(2).refusal(problem, "dual")
     X, _ = blocks([3, 3, 3], zeros=5)
     says = Product(4).refusal(dg.Problem(X, np.zeros(14)), "dual")
-    assert "falls into 3 parts" in says
+    assert "splits into 3 groups" in says
     assert "Product(3) or TauNice(4)" in says
     with pytest.raises(ValueError, match="bind"):
         Product(2).draw(np.ones(3), 1, np.random.default_rng(0))

@@ -1,10 +1,10 @@
 """What all commands share: groups of options, errors and warnings in one line, and exit codes.
 
-0    done; what was to be proven is proven
+0    done, and the proof reaches the target
 1    done, but the certified gap is above the target
 2    something is wrong with the input: an option, a file, the data
-3    a fault of dualgap itself
-130  Ctrl-C
+3    a bug in dualgap
+130  stopped by Ctrl-C
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def reported(debug: bool) -> Iterator[None]:
             if type(error).__module__.startswith(("typer", "click")):
                 raise
             name = type(error).__name__
-            _fail(f"a fault of dualgap: {name}: {error} (--debug shows where)", FAULT, debug)
+            _fail(f"a bug in dualgap: {name}: {error} (--debug shows where)", FAULT, debug)
 
 
 def say(message: str) -> None:

@@ -51,7 +51,7 @@ def main(
 ) -> None:
     """Linear models with a proof: every fit comes with a certified duality gap.
 
-    Exit codes: 0 done, 1 the certified gap is above the target, 2 something
-    is wrong with what was given, 3 a fault of dualgap itself, 130 Ctrl-C.
+    Exit codes: 0 done, 1 the certified gap is above the target, 2 the
+    arguments or the data are wrong, 3 a bug in dualgap, 130 Ctrl-C.
     The --help of a command has examples.
     """

@@ -101,7 +101,7 @@ def exp(x: float) -> float:
 def _log_with(x: float, more: float) -> float:
     """log(x) + more for a positive x that is not subnormal."""
     shifted = _bits(x) + (_EXPONENT - _SQRT_HALF)
-    # As an integer k is what the exponent says; as a float it is had by the exponent of 2⁵².
+    # The exponent is k as an integer; under the exponent of 2⁵² its bits are k as a float.
     k: float = _float((shifted >> 52) | _WHOLE) - (4503599627370496.0 + 1023.0)
     f: float = _float((shifted & _MANTISSA) + _SQRT_HALF) - 1.0
     s = f / (2.0 + f)
@@ -119,7 +119,7 @@ def _log_with(x: float, more: float) -> float:
 
 @ordered
 def log(x: float) -> float:
-    """log(x) for x > 0; of 0, and of what is next to nothing, a large negative number."""
+    """log(x) for x > 0; a large negative number for x = 0 and for the tiniest x."""
     return _log_with(_TINY if x < _TINY else x, 0.0)
 
 

@@ -1,13 +1,13 @@
-"""How plain Python becomes machine code; with ``_prefetch.py``, all that knows Numba's internals.
+"""How plain Python becomes machine code; with ``prefetch.py``, all that knows Numba's internals.
 
 ``generic``  a rule such as ``value(loss, z, y)`` that runs the method of that name of its first
              argument, in plain Python and, with static dispatch, inside kernels. A loss, penalty
              or matrix is a ``NamedTuple`` whose methods are its rules; no registration needed.
-``kernel``   a compiled loop, cached on disk. Numba's cache looks only at the file of the kernel
+``kernel``   a compiled loop, cached on disk. Numba's cache checks only the file of the kernel
              itself; our folders are named after the sources of this package and the code of the
              user's classes in the signature, so an edited rule never meets a stale kernel.
 ``ordered_kernel``  one whose rounding errors a proof counts on.
-``inner``    a long part of kernels, that nothing else calls.
+``inner``    a long function that only kernels call.
 ``helper``   a small scalar function that rules call; ``careful`` and ``ordered`` one that cancels
              on purpose.
 """
@@ -33,8 +33,8 @@ from dualgap.compile.sources import is_source, source_hash
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Nobody takes the address of what is compiled, so it needs no wrapper for C; what only kernels call
-# needs none for Python either. Each takes time to compile.
+# Compiled functions need no wrapper for C, since their addresses are not used; those that only
+# kernels call need none for Python either. Each wrapper takes time to compile.
 _LEAN: Any = {"nogil": True, "no_cfunc_wrapper": True}
 # Sums may be reordered (SIMD) and multiply-adds fused; infinities and NaN keep their meaning.
 _KERNEL: Any = {**_LEAN, "fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -87,7 +87,7 @@ def ordered(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """A part of kernels that is too long to be inlined; only they can call it, and are cached."""
+    """A function too long to be inlined, which only kernels can call; it is cached with them."""
     return numba.njit(**_INNER)(function)
 
 

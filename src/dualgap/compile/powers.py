@@ -79,7 +79,7 @@ def soft_steps(
     """k times in a row x ← S(scale·x + shift, threshold)/(1 + t), in O(1).
 
     The map is affine on each side of 0, and x moves in one direction: it stays on its side, or
-    sinks to 0, where it rests or goes on to the other side for good.
+    sinks to 0, where it stays or crosses to the other side for good.
     """
     if x < 0.0 or (x == 0.0 and shift < 0.0):
         return -_soft_steps_from_above(-x, scale, -shift, threshold, t, k, decay)

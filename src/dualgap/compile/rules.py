@@ -210,20 +210,20 @@ def step(separable: Any, i: int, x: float, g: float, q: float) -> float:
 
 
 @generic
-def level(look: Any, x: Any, v: Any) -> float:
-    """What ``goal`` has to know of the whole state."""
+def level(scorer: Any, x: Any, v: Any) -> float:
+    """The number that ``goal`` needs about the complete state."""
     raise TypeError
 
 
 @generic
-def goal(look: Any, i: int, x: float, g: float, level: float) -> float:
+def goal(scorer: Any, i: int, x: float, g: float, level: float) -> float:
     """Where g = A_i·F'(v) draws coordinate i: its residue is κ_i = |goal − x|."""
     raise TypeError
 
 
 @generic
-def part(look: Any, i: int, x: float, g: float, goal: float) -> float:
-    """Γ_i: the coordinate's part of the gap."""
+def part(scorer: Any, i: int, x: float, g: float, goal: float) -> float:
+    """Γ_i: the coordinate's contribution to the gap."""
     raise TypeError
 
 

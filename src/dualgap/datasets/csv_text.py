@@ -33,7 +33,7 @@ def read_csv(path: Path, wanted: Wanted) -> Columns:
                     f"{path} is not text in UTF-8 (byte {byte:#x}): save it as such"
                 ) from None
             finally:
-                text.detach()  # the file is closed by whoever has opened it
+                text.detach()  # the caller closes the file
     except csv.Error as error:
         raise DatasetDamagedError(f"{path} is not in CSV format ({error})") from None
 

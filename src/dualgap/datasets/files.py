@@ -1,4 +1,4 @@
-"""Where data sets are looked for: the user's own folder, and the cache of downloads."""
+"""Where data sets are searched for: the user's own folder, and the cache of downloads."""
 
 from __future__ import annotations
 

@@ -48,13 +48,13 @@ def load(
     """Load a data set by its name; two classes get the labels -1 and +1.
 
     ``name`` is one of ``names()`` or the name of a file in LIBSVM format, with or without ``.svm``
-    and the ending of its packing. Files are looked for in the folder that the environment variable
-    DUALGAP_DATA names, then in the cache; then a set of ``names()`` is downloaded from the LIBSVM
-    site, unless ``download`` is False; small ones are a part of scikit-learn. Where a folder has
-    only a near relative of a paper's set, that is loaded, under its own name.
+    and the suffix of its compression. ``load`` searches the folder that the environment variable
+    DUALGAP_DATA names, then the cache; then it downloads a set of ``names()`` from the LIBSVM
+    site, unless ``download`` is False. Small sets come with scikit-learn. If a folder has only a
+    near relative of a paper's set, that is loaded, under its own name.
 
-    Files of your own may not show what goes with another file: ``n_features`` adds the empty
-    features at their end, and ``zero_based`` says whether the first one has the index 0 ("auto": if
+    For a file that belongs to another one, such as a test set, ``n_features`` adds empty features
+    at the end, and ``zero_based`` says whether the first one has the index 0 ("auto": if
     some index is 0).
 
     When a set of ``names()`` cannot be had, ``missing="synthetic"`` returns generated data of the
@@ -81,10 +81,10 @@ def load(
     if name in small.NAMES:
         X, y, features = small.load(name)
         return Dataset(name, X, labels(y), False, "a part of scikit-learn", features)
-    looked = _looked_for(stems, folder, cache)
+    searched = _searched(stems, folder, cache)
     if entry is None:
         raise DatasetNotFoundError(
-            f"{unknown('data set', name, names())}; {looked}. Put a file of that name into one of"
+            f"{unknown('data set', name, names())}; {searched}. Put a file of that name into one of"
             " these folders"
         )
     try:
@@ -95,7 +95,7 @@ def load(
         if missing == "synthetic":
             return _synthetic(entry, str(error))
         raise DatasetNotFoundError(
-            f"the data set {name!r} was not found: {looked}; and it could not be downloaded:"
+            f"the data set {name!r} was not found: {searched}; and it could not be downloaded:"
             f" {error}. Put the file into one of these folders, or ask for generated data of the"
             " same shape with dualgap.datasets.load(name, missing='synthetic')"
         ) from error
@@ -112,7 +112,7 @@ def locate(name: str) -> Path | None:
 def _as_it_is(
     path: Path, entry: Entry | None, n_features: int | None, zero_based: Counting
 ) -> Dataset:
-    """A file of the user's own folder: what is odd about it is told, not refused."""
+    """A file of the user's own folder; oddities are reported, not refused."""
     own = entry is not None and stem(path.name) == entry.own
     rows = read(path, entry.d if entry is not None and own else n_features, zero_based)
     remarks = [f"{path.name} in the folder that {VARIABLE} names"]
@@ -152,7 +152,7 @@ def _from_the_web(entry: Entry, cache: Path) -> Dataset:
             rows = read(path, entry.d)
             check_shape(path, rows.X, entry)
         except DatasetDamagedError as error:
-            # What was downloaded is not the set, so that it must not be found next time.
+            # The download is not the data set, so it must not be found next time.
             path.unlink(missing_ok=True)
             raise fetch.DownloadError(
                 f"{fetch.BASE_URL}{file} was not the data set: {error}"
@@ -170,8 +170,8 @@ def _synthetic(entry: Entry, reason: str) -> Dataset:
     return Dataset(f"{entry.name} (synthetic)", X, y, True, f"{source} had: {reason}")
 
 
-def _looked_for(stems: tuple[str, ...], folder: Path | None, cache: Path) -> str:
-    """Where files were looked for, and under which names."""
+def _searched(stems: tuple[str, ...], folder: Path | None, cache: Path) -> str:
+    """Which folders were searched, and for which names."""
     wanted = " or ".join(f"{name}[.svm][.bz2|.gz|.xz]" for name in stems)
     if folder is None:
         first = f"the environment variable {VARIABLE}, which may name a folder, is not set"

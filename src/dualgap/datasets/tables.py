@@ -40,7 +40,7 @@ class Roles(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What a table holds; y has numbers, or words."""
+    """The columns of a table; y has numbers or words."""
 
     X: Any
     y: Any
@@ -49,12 +49,12 @@ class Columns(NamedTuple):
 
 
 def short(names: Sequence[str]) -> list[str]:
-    """Names for an error: what is no table may have lines for names."""
+    """Names for an error message, shortened: if a file is not a table, a name may be a line."""
     return [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..." for name in names]
 
 
 def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
-    """Who is who among columns of these names."""
+    """Which column is the target, which the weights, which are features."""
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise ColumnError(f"{path} has two columns of the name {twice!r}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Limits:
     """Sizes in bytes. They trade the largest honest file against what a forged one can cost; none
-    of them was measured, each is far above what dualgap writes.
+    of them was measured, each is far above the sizes that dualgap writes.
     """
 
     # Any archive may unpack to this much: arrays of one number compress a thousand to one, so no

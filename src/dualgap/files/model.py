@@ -25,7 +25,7 @@ class Model:
     ``coef``, ``intercept``   as a ``Solution`` has them
     ``classes``               the labels that predictions have; None for a regression
     ``loss``, ``penalty``, ``lam``, ``fit_intercept``, ``intercept_scaling``  the problem
-    ``certificate``           the proof at the time of the fit, without the parts of each sample
+    ``certificate``           the proof at the time of the fit, without the contributions of samples
     ``feature_names``         one for each column of X, or None
     ``settings``              how it was fitted: plain numbers and words
     ``version``               of the dualgap that has fitted it

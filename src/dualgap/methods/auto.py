@@ -130,7 +130,7 @@ def _reason_proximal(problem: Problem) -> str | None:
     if problem.d <= problem.n and dual_condition(problem, rest.min()) > TUNING.proximal_condition:
         return None
     few = "one feature" if weak == 1 else f"{weak} features"
-    return f"the penalty is strongly convex but for {few}, held by a proximal term"
+    return f"the penalty is strongly convex but for {few}, which get a proximal term"
 
 
 def _is_coupled(problem: Problem) -> bool:

@@ -14,7 +14,7 @@ A penalty may answer them with methods or attributes of its own class; all are o
 ``@declares(uniform=True)`` above the class says the same as ``uniform = True`` inside it, which
 type checkers take for a field of the NamedTuple.
 
-The functions below ask, and hold what is true of penalties that do not answer. An inherited answer
+The functions below ask, and have defaults for penalties that do not answer. An inherited answer
 does not count, because a subclass may override rules; ``half_square`` alone is inherited.
 """
 

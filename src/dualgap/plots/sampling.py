@@ -11,20 +11,20 @@ from dualgap.plots.style import LATEST, SEQUENCE, legend_beside, tidy
 from dualgap.run.recording import Frame, Recording, Spread
 from dualgap.run.solution import Solution
 
-_BELOW = 1e-3  # parts of the gap are shown down to this part of what the target leaves to each
-_RARE = 1e-4  # and probabilities down to this part of uniform ones
+_BELOW = 1e-3  # gap contributions are shown down to this fraction of an equal share of the target
+_RARE = 1e-4  # and probabilities down to this fraction of the uniform one
 
 
 class SamplingDisplay:
-    """Parts of the gap and probabilities, from the largest coordinate down, at several times.
+    """Gap contributions and probabilities of coordinates, the largest first, at several times.
 
     >>> recording = Recording()  # doctest: +SKIP
     >>> solution = solve(problem, "adasdca+", callback=recording)  # doctest: +SKIP
     >>> SamplingDisplay.from_recording(recording, solution)  # doctest: +SKIP
 
-    Above: what each coordinate adds to the gap, and the dotted line below which nobody would have
-    to care. Below: how likely each is to be visited, where 1 is uniform. Coordinates are samples,
-    or features if these add more to the gap at the start.
+    Above: what each coordinate adds to the gap. The dotted line is an equal share of the target
+    gap; coordinates below it count as resolved. Below: how likely each is to be visited, where 1
+    is uniform. Coordinates are samples, or features if these add more to the gap at the start.
     """
 
     def __init__(self, frames: list[Frame], target: float | None = None) -> None:
@@ -38,7 +38,7 @@ class SamplingDisplay:
     def from_recording(
         cls, recording: Recording, solution: Solution | None = None, **options: Any
     ) -> SamplingDisplay:
-        """Draw what was recorded, and what the certificate of the solution says in the end."""
+        """Draw the recording and, if there is a solution, its final certificate."""
         if solution is None:
             return cls(recording.frames).plot(**options)
         return cls(recording.until(solution), solution.target).plot(**options)
@@ -47,7 +47,7 @@ class SamplingDisplay:
     def from_problem(
         cls, problem: Any, method: Any = "cd-gap-decay", *, ax: Any = None, **options: Any
     ) -> SamplingDisplay:
-        """Solve a problem and draw how the sampling went; ``options`` go to ``solve``."""
+        """Solve a problem and draw its sampling; ``options`` go to ``solve``."""
         from dualgap.run.solve import solve
 
         recording = Recording(callback=options.pop("callback", None))
@@ -67,7 +67,7 @@ class SamplingDisplay:
             if frame.probabilities is not None:
                 _draw(of_chance, frame.probabilities, colour, _when(frame))
         noun = "sample" if self.by_samples else "feature"
-        of_gap.set_ylabel(f"part of the gap of each {noun}")
+        of_gap.set_ylabel(f"contribution of each {noun} to the gap")
         of_chance.set_ylabel("probability / uniform probability")
         of_chance.set_xlabel(f"{noun}s, by rank (1 = largest)")
         self._mark_target(of_gap)

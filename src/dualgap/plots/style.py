@@ -1,4 +1,4 @@
-"""How curves look."""
+"""Colours, legends and grids of the plots."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ class Tuning:
     """None of these was measured: each is far from where it would matter."""
 
     accuracy: float = 1e-3  # relative, of the minimum over the intercept; a scale needs no more
-    # A minimum below this part of P(0) is a rounding error: a constant fits y exactly.
+    # A minimum below this fraction of P(0) is a rounding error: a constant fits y exactly.
     exact_fit: float = 1e-13
-    exact_fit_scale: float = 1e-6  # the scale in that case, as a part of P(0)
+    exact_fit_scale: float = 1e-6  # the scale in that case, as a fraction of P(0)
     # Decision value of a class without weight: its exponential is 0, and it is still finite.
     absent_class: float = -1e3
     doublings: int = 60  # of the stride, until the slope changes its sign: up to a factor 1e18

@@ -22,7 +22,7 @@ from dualgap.penalties import structure
 from dualgap.problem.baseline import best_constant, null_objective
 from dualgap.problem.objective import Objective
 
-# A weight below this part of the largest one has a share c_i whose products underflow.
+# A weight below this fraction of the largest one has a share c_i whose products underflow.
 _LEAST_WEIGHT = 1e-250
 
 # Cached facts that copies of a problem do not share.

@@ -44,8 +44,8 @@ class Certificate:
 
     ``primal``         the objective P(w), as float64 computes it
     ``dual``           no coefficients can have a smaller objective than this
-    ``gap``            at least P(w) − min P, never negative: the sum of all parts and of bounds on
-                       rounding errors (up to which it is primal − dual)
+    ``gap``            at least P(w) − min P, never negative: the sum of all contributions and of
+                       bounds on rounding errors (up to which it is primal − dual)
     ``scale``          P(0), the objective at zero coefficients with the best unpenalised intercept
     ``relative_gap``   gap / scale, the number that ``tol`` refers to
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap;

@@ -15,7 +15,7 @@ class CertificateSum:
     """Proof for a model that solves several problems: one-vs-rest, or several targets.
 
     ``parts`` has a ``Certificate`` for each class or target. ``primal``, ``dual``, ``gap`` and
-    ``scale`` are their sums: they say of the model what those of a part say of its problem.
+    ``scale`` are their sums: they hold for the model as each certificate holds for its problem.
     """
 
     parts: tuple[Certificate, ...]

@@ -1,9 +1,9 @@
 """The objective and the gap, term by term: the sums that problem, certificate and scores share.
 
-By Fenchel and Young each part  c_i(φ(z_i) + φ*(−a_i) + a_i z_i)  of a sample and each part
+By Fenchel and Young each term  c_i(φ(z_i) + φ*(−a_i) + a_i z_i)  of a sample and each term
 λ(g_j(w_j) + g_j*(u_j) − w_j u_j)  of a feature is non-negative. For z = Xw and u = (1/λ)Σ c a x
-they add up to P(w) − D(a). The kernels compute the parts and their sums, and bound the rounding
-errors of these sums. docs/decisions/rounding.md derives every constant.
+they add up to P(w) − D(a). The kernels compute these terms (``parts`` of the gap) and their sums,
+and bound the rounding errors of these sums. docs/decisions/rounding.md derives every constant.
 """
 
 from __future__ import annotations

@@ -89,25 +89,25 @@ function showSampling() {
   find("when").textContent = at;
   find("share").textContent = `${at[0].toUpperCase()}${at.slice(1)}, ${settled.toLocaleString("en")} of `
     + `${spread.size.toLocaleString("en")} ${kind}${kind === "features" && run.intercept ? " with the intercept" : ""} (${percent(settled / Math.max(spread.size, 1))}) are resolved`
-    + (spread.total > 0 ? `; ${spread.holders.toLocaleString("en")} ${spread.holders === 1 ? "makes" : "make"} up 99 % of their part of the gap, ${spoken(spread.total)}.` : ".");
+    + (spread.total > 0 ? `; ${spread.holders.toLocaleString("en")} ${spread.holders === 1 ? "makes" : "make"} up 99 % of their contributions to the gap, ${spoken(spread.total)}.` : ".");
   const level = run.target / Math.max(spread.size, 1);
   const own = spreadCurve(at, 0, run.ranks[kind], spread, false);
   const end = spreadCurve("at the end", 1, run.ranks[kind], last[kind], true);
   const say = (curve, point) => [`${noun} of rank ${point.x.toLocaleString("en")}`, spoken(point.y)];
-  const largest = run.frames.map((each) => each[kind].values[0]).filter((value) => value > 0); // the same at each look
+  const largest = run.frames.map((each) => each[kind].values[0]).filter((value) => value > 0); // the same at each gap check
   const heights = [...largest, ...(level > 0 ? [level] : [])];
-  find("parts-title").textContent = `Parts of the gap, from the largest down${frame === last ? "" : " (dashed: at the end)"}`;
+  find("parts-title").textContent = `Contributions to the gap, the largest first${frame === last ? "" : " (dashed: at the end)"}`;
   parts.show({
     curves: frame === last ? [own] : [end, own], xLog: true, yLog: true, say,
-    xLabel: `${kind} by rank (1 = largest)`, yLabel: `part of the gap of each ${noun}`,
+    xLabel: `${kind} by rank (1 = largest)`, yLabel: `contribution of each ${noun} to the gap`,
     xRange: [1, spread.size], yRange: [Math.min(...heights) * 1e-3, Math.max(...heights) * 1.5],
     marks: level > 0 ? [{ y: level, text: "equal share of the target" }] : [],
-    empty: "No part is larger than 0",
+    empty: "No contribution is larger than 0",
   });
   const known = run.ranks.probabilities.length > 0;
   find("chances-figure").hidden = !known;
   if (!known) return;
-  // Those of the last look at which they are known: after the end, nothing is drawn.
+  // Those of the last gap check at which they are known: after the end, nothing is drawn.
   const latest = run.frames.slice(0, Number(find("look").value) + 1).filter((each) => each.probabilities).pop();
   const name = latest && `before pass ${spoken(latest.passes)}`;
   const likely = latest ? [spreadCurve(name, 0, run.ranks.probabilities, latest.probabilities, false)] : [];
@@ -125,7 +125,7 @@ function showWorst(run, kind) {
   const listed = run.worst[kind], targets = listed.some((each) => each.target !== null);
   const noun = kind.slice(0, -1);
   find("worst-title").textContent = listed.length ? `The ${kind} that add most to the gap at the end` : `No ${noun} adds to the gap at the end`;
-  const heads = [kind === "features" && data.named ? noun : `${noun} (from 0)`, "part of the gap", "share of the gap", ...(targets ? ["y"] : [])];
+  const heads = [kind === "features" && data.named ? noun : `${noun} (from 0)`, "contribution to the gap", "share of the gap", ...(targets ? ["y"] : [])];
   find("worst-head").replaceChildren(...(listed.length ? heads : []).map((text) => cell("th", text, "col")));
   find("worst").replaceChildren(...listed.map((each) => {
     const row = document.createElement("tr");

@@ -38,7 +38,7 @@ def write(
         The page; a file of that name is replaced.
     runs : dict of Solution, by name
     problem : Problem, optional
-        What was solved; then the page says so.
+        The problem that the runs solve; the page then describes it.
     title : str, optional
     command : str, optional
         The line that repeats the runs; by default lines of Python made from their settings.

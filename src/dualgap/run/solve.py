@@ -59,7 +59,7 @@ def solve(
         can have). Units of y, X or the weights do not change what it means.
     max_epochs : int
         Rounds of the loop. Each makes as many updates as there are coordinates, or fewer if the
-        sampling has few left to visit, and then looks at the gap.
+        sampling has few left to visit, and then checks the gap.
     max_seconds : float, optional
     random_state : int or numpy Generator
         The same seed gives the same result, bit for bit.
@@ -75,15 +75,15 @@ def solve(
     checkpoint : path, optional
         A file that keeps the state of the run, written at the end of the first round after every
         ``checkpoint_every`` seconds (0: each round) and when the run ends. If the file is there,
-        the run goes on from it, with the result, bit for bit, that it would have had without the
-        break ("lbfgs" and steps of your own without ``state()`` go on from the best pair so far).
+        the run resumes from it, with the result, bit for bit, that it would have had without the
+        break ("lbfgs" and steps of your own without ``state()`` resume from the best pair).
         ``tol``, ``max_epochs``, ``max_seconds``, ``callback`` and ``n_threads`` may change; a file
         of another problem, method, sampling or seed is refused. ``max_epochs`` counts all rounds of
         the run, ``max_seconds`` the seconds of this call. ``warm_start`` is for the first call
-        only. Of a finished run the solution is returned, after a new proof. The checkpoint before
-        the last stays as ``<path>.previous``, for a file that gets damaged. The first Ctrl-C
+        only. If the run was finished, its solution is returned after a new proof. The previous
+        checkpoint stays as ``<path>.previous``, in case the file gets damaged. The first Ctrl-C
         finishes the round and writes a checkpoint, a second one ends the run at once. A round that
-        ``max_seconds`` has cut short goes on with draws of its own.
+        ``max_seconds`` has cut short resumes with new draws.
 
     Returns
     -------

@@ -25,7 +25,7 @@ Refresh = Literal["never", "epoch", "step"]
 class StepRule(NamedTuple):
     """Weights (1 − even)·factor_i·s_i/Σ factor·s + even·[s_i ≠ 0]/m, m the number of s_i ≠ 0.
 
-    The score s_i is the part of the gap where ``by_gap``, else the residue.
+    The score s_i is the gap contribution if ``by_gap``, else the residue.
     """
 
     by_gap: bool

@@ -1,4 +1,4 @@
-"""Mini-batches of data that lies in several places: some samples of each."""
+"""Mini-batches of partitioned data: some samples of each partition."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dualgap.samplings.scores import Scores
 
 @dataclass(frozen=True)
 class Distributed(SetSampling):
-    """From each of ``c`` parts of consecutive samples, ``tau`` of them (Qu et al. 2014, 3.4).
+    """``tau`` samples from each of ``c`` partitions of consecutive ones (Qu et al. 2014, 3.4).
 
-    The paper wants c to divide n. Where it does not, think of samples of zeros after the last one:
-    parts have s = ⌈n/c⌉ samples and p_i = τ/s, samples of zeros change no sum, and draws leave
-    them out.
+    The paper requires that c divides n. If it does not, samples of zeros follow the last one:
+    partitions have s = ⌈n/c⌉ samples and p_i = τ/s. Samples of zeros change no sum, and draws
+    leave them out.
     """
 
     c: int
@@ -35,10 +35,10 @@ class Distributed(SetSampling):
         if refusal is not None:
             return refusal
         if self.c > problem.n:
-            return f"it has {problem.n} samples, fewer than c={self.c} parts"
+            return f"it has {problem.n} samples, fewer than c={self.c} partitions"
         size = part_size(problem.n, self.c)
         if self.tau > size:
-            return f"each of the c={self.c} parts has {size} samples, fewer than tau={self.tau}"
+            return f"each of c={self.c} partitions has {size} samples, fewer than tau={self.tau}"
         return None
 
     def weights(self, scores: Scores) -> Floats:

@@ -1,9 +1,9 @@
 """Expected separable overapproximation: v with E‖Σ_{i∈S} h_i x_i‖² ≤ Σ_i p_i v_i h_i² for all h.
 
-It bounds how much the updates of a set can get in each other's way (Qu et al. 2014, Assumption 4,
-to which the lemmas below belong). For the samplings of the paper v_i = Σ_j factor_j x_ij², where
-factor_j grows with ω_j, the number of samples that have feature j: what only one of them has
-gets in nobody's way. Each function reads X once.
+It bounds how much the updates of a set can interfere (Qu et al. 2014, Assumption 4; the lemmas
+below are theirs). For the samplings of the paper v_i = Σ_j factor_j x_ij², where
+factor_j grows with ω_j, the number of samples that have feature j. A feature of a single sample
+causes no interference. Each function reads X once.
 """
 
 from __future__ import annotations
@@ -35,15 +35,14 @@ def tau_nice(X: Any, tau: int) -> Floats:
 
 
 def distributed(X: Any, c: int, tau: int) -> Floats:
-    """v for ``tau`` samples of each of ``c`` parts of consecutive samples (Lemma 8)."""
+    """v for ``tau`` samples of each of ``c`` partitions of consecutive samples (Lemma 8)."""
     problem = _plain(X)
     if whole(c, "c", 1) > problem.n:
         raise ValueError(f"c must be at most {problem.n}, the number of samples, not {c}")
     size = part_size(problem.n, c)
     if whole(tau, "tau", 1) > size:
         raise ValueError(
-            f"{problem.n} samples in c={c} parts leave {size} for each, from which tau={tau} "
-            "cannot be drawn"
+            f"{problem.n} samples in c={c} partitions leave {size} for each, fewer than tau={tau}"
         )
     omega, active = occurrences(problem, np.arange(problem.n) // size)
     return metric_squares(problem, distributed_factors(omega, active, size, tau))
@@ -88,10 +87,10 @@ def tau_nice_factors(omega: Any, n: int, tau: int) -> Any:
 
 
 def distributed_factors(omega: Any, active: Any, size: int, tau: int) -> Any:
-    """The factors of Lemma 8 for parts of n/c = ``size`` samples, of which ``active`` (ω') have
-    the feature.
+    """The factors of Lemma 8 for partitions of n/c = ``size`` samples; ``active`` (ω') of the
+    partitions have the feature.
 
-    Samples of a part meet in a set with probability τ/size·within, of different parts with
+    Samples of a partition meet in a set with probability τ/size·within, of different ones with
     τ/size·across; across ≥ within, and ω' counts how much of the feature is across.
     """
     within, across = (tau - 1.0) / max(size - 1, 1), tau / size
@@ -100,7 +99,7 @@ def distributed_factors(omega: Any, active: Any, size: int, tau: int) -> Any:
 
 
 def part_size(n: int, c: int) -> int:
-    """⌈n/c⌉: where c does not divide n, samples of zeros complete the last parts."""
+    """⌈n/c⌉: where c does not divide n, samples of zeros complete the last partitions."""
     return -(-n // c)
 
 

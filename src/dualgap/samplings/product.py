@@ -38,7 +38,7 @@ class Product(SetSampling):
             return None
         instead = f"Product({found}) or TauNice({self.tau})" if found > 1 else "TauNice"
         return (
-            f"it falls into {found} part{'s' * (found != 1)} without common features where "
+            f"it splits into {found} group{'s' * (found != 1)} without common features where "
             f"Product({self.tau}) needs {self.tau}; use {instead}"
         )
 

@@ -11,7 +11,7 @@ from dualgap.linalg.validate import Floats
 class Scores(NamedTuple):
     """What a sampling may read, per coordinate; the same in both views.
 
-    ``residue``    κ_i ≥ 0: distance of x_i from the maximiser of its part of the gap
+    ``residue``    κ_i ≥ 0: distance of x_i from the maximiser of its term of the gap
     ``gap``        Γ_i ≥ 0: the coordinate's share of the gap
     ``curvature``  Lipschitz constant of the derivative of F along x_i: c_i²‖x_i‖²/λ or Σ c x_j²/γ
     ``strength``   strong convexity of G_i: c_i γ or λ μ_j

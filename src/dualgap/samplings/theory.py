@@ -58,14 +58,14 @@ def distributed_speedup(
 ) -> float:
     """T(1, 1)/T(c, τ) where samples have norm 1 and features ``omega`` entries, from (41).
 
-    A feature is taken to occur in as many parts as it can, min(c, ω): the worst case. Where c does
-    not divide n, sets are those of ``samplings.Distributed``.
+    A feature is taken to occur in as many partitions as it can, min(c, ω): the worst case. If c
+    does not divide n, sets are those of ``samplings.Distributed``.
     """
     if whole(c, "c", 1) > whole(n, "n", 1):
         raise ValueError(f"c must be at most n={n}, not {c}")
     size = part_size(n, c)
     if whole(tau, "tau", 1) > size:
-        raise ValueError(f"tau must be at most {size}, the samples of a part, not {tau}")
+        raise ValueError(f"tau must be at most {size}, the samples of a partition, not {tau}")
     omega = number(omega, "omega", 1.0, float(n))
     easy = _easiness(n, lam, gamma)
     factor = distributed_factors(omega, min(float(c), omega), size, tau)

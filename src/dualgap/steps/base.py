@@ -46,7 +46,7 @@ class Run(ABC):
 
     ``size``     the number of coordinates, which is the number of updates of an epoch
     ``entries``  the mean number of entries of X per coordinate; it decides how many updates are
-                 made between two looks at the clock
+                 made between two checks of the clock
     """
 
     size: int

@@ -9,7 +9,7 @@ The model is
 Without kinks and bounds of the penalty its minimum is the solution of one system. Otherwise
 coordinate steps find which coefficients are at a kink or a bound, and a system for the others leads
 to their minimum, or to where the first of them meets a kink or a bound. From there a system without
-it goes on, and so forth, until coordinate steps gain nothing. Features that others can replace
+it continues, and so forth, until coordinate steps gain nothing. Features that others can replace
 leave in this way one by one; coordinate steps in between would take them in again.
 
 ``working_set/gram_kernels.minimise`` solves the same kind of model. They stay two because Newton
@@ -97,7 +97,7 @@ class Descent:
         return self.problem.lam * fall
 
     def coefficient_gap(self) -> float:
-        """The part of the gap that is due to w ≠ ∇g*(u), where the penalty is smooth; else 0."""
+        """What w ≠ ∇g*(u) contributes to the gap, where the penalty is smooth; else 0."""
         l2 = self.shape.l2
         if self.shape.kinked or not (l2 > 0.0).all():
             return 0.0

@@ -3,7 +3,7 @@
 Its variables are the coefficients; one with an L1 part that may have either sign is split into
 w = p − m with p, m ≥ 0, where l1·|w| becomes l1·(p + m), and constraints become bounds. SciPy's
 own stopping tests are switched off: the gap decides. Where it finds no lower value any more it
-begins anew with an empty memory, since a memory longer than the problem has dimensions can become
+restarts with an empty memory, since a memory longer than the problem has dimensions can become
 singular; where that does not help either, as at the level of rounding errors, the run stands still.
 
 Products: two (one with X, one with Xᵀ) per evaluation; an iteration mostly takes one evaluation.

@@ -25,7 +25,7 @@ from dualgap.steps.sets.sampling_facts import sampling_facts
 
 @dataclass(frozen=True)
 class AverageGradient(Step):
-    """``step``: the step size, in parts of 1/L."""
+    """``step``: the step size, in units of 1/L."""
 
     step: float = 1.0
 

@@ -2,9 +2,9 @@
 
 ``Ridge`` for the squared loss with L2, ``LogisticRegression`` for the logistic loss with L2 and, by
 SAGA, with L1 or an elastic net. These have no callbacks, and a restart from coefficients loses the
-gradients that SAG remembers. So each round runs from scratch with the same seed for
-twice as many epochs as the last one: it repeats the same path and goes on. All rounds together cost
-at most twice the last one, and the seconds of those before it are reported as ``repeated_seconds``.
+gradients that SAG remembers. So each round runs from scratch with the same seed for twice as many
+epochs as the last one: it repeats the same path and continues. All rounds together cost at most
+twice the last one, and the seconds of those before it are reported as ``repeated_seconds``.
 
 Their step size does not know of sample weights; with weights of at most 1 it is a safe one.
 A warm start is not used. Ctrl-C waits for the end of a round.

@@ -36,7 +36,7 @@ from dualgap.samplings.scores import Scores
 from dualgap.steps.base import Run
 from dualgap.steps.sets import batch_kernels, block_batch
 
-# Entries of a set from which sharing it among threads saves more than it costs; not measured anew.
+# Entries of a set from which sharing it among threads saves more than it costs; not measured again.
 _MIN_ENTRIES_FOR_THREADS = 500_000
 
 
@@ -66,7 +66,7 @@ def replace_block(own: Any, new: Any, scale: float) -> None:
 
 
 class DualSteps(NamedTuple):
-    """Samples that maximise their part of the dual, with the curvatures q."""
+    """Samples that maximise their term of the dual, with the curvatures q."""
 
     loss: Any
     y: Any
@@ -90,7 +90,7 @@ class DualSteps(NamedTuple):
 
 
 class DualAverages(NamedTuple):
-    """Samples that move a part of the way (``pace``) to the slope that they see."""
+    """Samples that move a fraction of the way (``pace``) to the slope that they see."""
 
     loss: Any
     y: Any

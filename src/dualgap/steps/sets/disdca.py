@@ -1,12 +1,12 @@
-"""DisDCA: dual steps by several machines, each on samples of its own (Yang 2013).
+"""DisDCA: dual steps by several workers, each on its own partition (Yang 2013).
 
-In a round each of c machines visits τ of its samples and sends the sum of their Δ_i x_i.
+In a round each of c workers visits τ of its samples and sends the sum of their Δ_i x_i.
     basic      all see the u of the round's start, with curvatures cτ·q_i
-    practical  a machine sees its own moves at once, c times as large as they are, with c·q_i: as if
+    practical  a worker sees its own moves at once, c times as large as they are, with c·q_i: as if
                all others did the same
 Rate of the basic variant: n/(cτ) + R²/(λγ) rounds per digit. The practical one has no proof of its
 rate, but is safe: it is the average of c exact steps on bounds of the dual objective.
-Cost of a round: O(entries of its rows). The machines are parts of one run here.
+Cost of a round: O(entries of its rows). Here one process plays all workers.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from dualgap.steps.sets.batch import BatchRun, DualSteps
 from dualgap.steps.sets.batch_kernels import wake_all
 from dualgap.steps.sets.sampling_facts import sampling_facts
 
-SHARED, ROUND, OWN = 0, 1, 2  # a feature's cells: u, its round, and what each machine adds to it
+SHARED, ROUND, OWN = 0, 1, 2  # a feature's cells: u, its round, and what each worker adds to it
 
 
 class MachineFeatures(NamedTuple):
-    """Features of which each machine has its own idea until the round ends."""
+    """Features of which each worker has its own copy until the round ends."""
 
     penalty: Any
     cells: Any
     machines: int
-    part: int  # samples of a machine
-    own: bool  # whether machines see their own moves at once
+    part: int  # samples of a worker
+    own: bool  # whether workers see their own moves at once
     clock: Any
 
     def wake(self, j, t):
@@ -66,7 +66,7 @@ class MachineFeatures(NamedTuple):
 
 @dataclass(frozen=True)
 class DisDCA(Step):
-    """``variant`` "practical" or "basic"; machines and batches are those of ``Distributed``."""
+    """``variant`` "practical" or "basic"; workers and batches are those of ``Distributed``."""
 
     variant: Literal["practical", "basic"] = "practical"
 
@@ -83,10 +83,10 @@ class DisDCA(Step):
         if isinstance(sampling, Distributed):
             return None
         name = type(sampling).__name__
-        return f"its machines are the parts of Distributed(c, tau), and {name} has no such parts"
+        return f"its workers hold the partitions of Distributed(c, tau), and {name} has none"
 
     def describe(self, problem: Problem) -> str:
-        return f"{self.variant} dual steps by several machines"
+        return f"{self.variant} dual steps by several workers"
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> MachineRun:
         return MachineRun(problem, warm, self, setting)
@@ -119,7 +119,7 @@ class MachineRun(BatchRun):
         moved = operations = 0
         for begin, end in pairwise(offsets):
             self.clock[0] += 1
-            more = super().advance(order[begin:end])  # one by one: a machine's moves are in order
+            more = super().advance(order[begin:end])  # one by one: a worker's moves are in order
             moved, operations = moved + more[0], operations + more[1]
         return moved, operations
 

@@ -61,7 +61,7 @@ class Averages(NamedTuple):
         return w + self.decay.loss * (goal - w)
 
     def touch(self, j, amount, i, t):
-        if self.current:  # only now: nobody looks at the coefficient, and most samples may not move
+        if self.current:  # only now: until then nothing reads the coefficient
             follow(self, j, t)
         self.cells[WIDTH * j + U] += amount
 

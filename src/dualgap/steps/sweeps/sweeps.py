@@ -1,7 +1,7 @@
 """Sweeps over unresolved samples in random order, and steps on the face that they leave.
 
 Each sweep makes a coordinate step for each of some samples, in random order. For a loss with kinks
-a round begins with all samples that the last gap check found unresolved, and goes on with those
+a round begins with all samples that the last gap check found unresolved, and continues with those
 that still move (Hsieh et al. 2008). The gap is checked at the mean of the later sweeps: at kinks
 the objective grows with the size of a residue, not with its square, and residues of different
 sweeps cancel. For other losses a round visits the samples with the largest gaps, then also those
