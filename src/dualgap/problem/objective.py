@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import conj_slope, domain, strength
+from dualgap.compile.rules import conj_slope, domain, strength, value
 from dualgap.linalg import products, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
@@ -48,7 +48,7 @@ class Objective(DesignMatrix):
     classes: Any  # the labels that y stands for, or None
     c: Floats  # the weights of the terms
 
-    @property
+    @cached_property
     def targets(self) -> Targets:
         """The domain of y."""
         return targets_of(self.loss)
@@ -120,10 +120,6 @@ class Objective(DesignMatrix):
     def penalty_value(self, w: Floats) -> float:
         """λ g(w)."""
         _refuse_length(w, self.coef_size, "w")
-        return self._penalty_value(w)
-
-    def _penalty_value(self, w: Floats) -> float:
-        """λ g of the first coefficients."""
         u, parts, none = np.zeros(len(w)), np.empty(len(w)), np.empty(0)
         return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
 
@@ -202,7 +198,7 @@ class Objective(DesignMatrix):
     def origin_value(self) -> float:
         """λ g at its minimum."""
         # If all coefficients are alike and the first one costs nothing, none does.
-        if is_uniform(self.penalty) and self._penalty_value(self.features.origin[:1]) == 0.0:
+        if is_uniform(self.penalty) and value(self.penalty, self.features.origin[0], 0) == 0.0:
             return 0.0
         return self.penalty_value(self.features.origin)
 
