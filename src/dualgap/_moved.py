@@ -37,6 +37,9 @@ MOVED = {
 }
 
 
+# Public under this path for good, as an attribute of dualgap: it does not warn.
+KEPT = {"dualgap.theory"}
+
 # Names that have left such a module for another one.
 MOVED_NAMES = {"dualgap.certificate": {"certify": "dualgap.proof.certify"}}
 
@@ -46,12 +49,13 @@ class _Redirect(Loader):
         self.new = new
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        warnings.warn(
-            f"{spec.name} has moved: import {self.new} instead (for a pickle: save it again); the "
-            "old name goes in 0.3",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        if spec.name not in KEPT:
+            warnings.warn(
+                f"{spec.name} has moved: import {self.new} instead (for a pickle: save it again); "
+                "the old name goes in 0.3",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         module = importlib.import_module(self.new)
         for name, home in MOVED_NAMES.get(spec.name, {}).items():
             setattr(module, name, getattr(importlib.import_module(home), name))
