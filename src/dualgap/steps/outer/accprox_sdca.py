@@ -31,8 +31,8 @@ from dualgap.steps.sets.quartz import rate_refusal
 class Tuning:
     """The constant of AccProx-SDCA."""
 
-    # κ/λμ up to which acceleration gains nothing, and Prox-SDCA runs instead. From the paper's
-    # analysis; not measured.
+    # κ/λμ up to which acceleration gains nothing, and Prox-SDCA runs instead. Not
+    # measured.
     least_kappa: float = 9.0
 
 
