@@ -242,7 +242,7 @@ def test_sets_and_threads_see_the_constant_feature():
     ]
     np.testing.assert_array_equal(runs[0].dual, runs[1].dual)
     np.testing.assert_allclose(runs[0].dual, runs[2].dual, atol=1e-9)
-    with pytest.raises(ValueError, match="1 part "):
+    with pytest.raises(ValueError, match="1 group "):
         dg.solve(found, "quartz", Product(2))
 
 
