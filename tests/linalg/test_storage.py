@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sparse_data import random_csr
 
 import dualgap as dg
 from dualgap.linalg import products, storage
@@ -189,7 +190,7 @@ def test_products_with_rows_of_all_lengths(entries):
 @pytest.mark.parametrize("ones", [False, True])
 def test_some_rows_are_those_rows(ones, index, dtype):
     rng = np.random.default_rng(5)
-    X = sp.random_array((9_000, 40), density=0.9, format="csr", dtype=dtype, rng=rng)
+    X = random_csr((9_000, 40), 0.9, rng, dtype)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     X.data = np.ones_like(X.data) if ones else X.data
     stored = storage.rows(X)

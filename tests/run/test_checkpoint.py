@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from every_method import EVERY, accepted, kind_of, problem_of, selection
+from sparse_data import random_csr
 
 import dualgap as dg
 from dualgap.files import checkpoint_file
@@ -128,7 +129,7 @@ def test_goes_on_when_broken_off_after_every_round(method, loss, penalty, shape,
     tuning = replace(working_set.TUNING, sets_between_checks=1)  # a round for each set
     monkeypatch.setattr(working_set, "TUNING", tuning)
     rng = np.random.default_rng(8)
-    X = sp.random_array(shape, density=0.3, rng=rng, format="csr")
+    X = random_csr(shape, 0.3, rng)
     y = np.sign(X @ rng.standard_normal(shape[1]) + 0.3 * rng.standard_normal(shape[0]))
     problem = dg.Problem(X, y, loss, penalty, lam=2e-3 if penalty == "l1" else 1e-4)
     once = dg.solve(problem, method, tol=1e-10, max_epochs=40)

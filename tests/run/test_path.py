@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn import linear_model
 
 import dualgap as dg
@@ -11,6 +12,10 @@ from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.proof.screening import proven_zero
 from dualgap.run.path import grid, lambda_max, path
 
+# scikit-learn has other words for these in its older versions.
+VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
+SEVEN_ALPHAS = {"alphas": 7} if VERSION >= (1, 7) else {"n_alphas": 7}
+L1_PENALTY = {"l1_ratio": 1.0} if VERSION >= (1, 8) else {"penalty": "l1"}
 TIGHT = {"tol": 1e-13, "max_iter": 100_000}
 
 
@@ -55,7 +60,7 @@ def test_gaps_bound_the_objective_that_is_documented():
 
 
 def test_the_grid_is_that_of_scikit_learn():
-    theirs = linear_model.lasso_path(X, y, alphas=7, eps=1e-2)[0]
+    theirs = linear_model.lasso_path(X, y, eps=1e-2, **SEVEN_ALPHAS)[0]
     np.testing.assert_allclose(lasso_path(X, y, alphas=7, eps=1e-2)[0], theirs, rtol=1e-12)
     np.testing.assert_allclose(lasso_path(X, y, n_alphas=7, eps=1e-2)[0], theirs, rtol=1e-12)
 
@@ -211,7 +216,7 @@ def test_logistic_path_is_that_of_scikit_learn():
         problem = dg.Problem(X, LABELS, "logistic", "l1", lam, WEIGHTS, intercept=True)
         assert dg.certify(problem, coef[:-1], intercept=coef[-1]).gap < 1e-6
         model = linear_model.LogisticRegression(
-            C=C, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000
+            C=C, solver="saga", tol=1e-9, max_iter=100_000, **L1_PENALTY
         ).fit(X, LABELS, sample_weight=WEIGHTS)
         theirs = problem.primal(np.append(model.coef_[0], model.intercept_))
         assert problem.primal(coef) <= theirs + gap

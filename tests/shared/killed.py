@@ -11,7 +11,7 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
-import scipy.sparse as sp
+from sparse_data import random_csr
 
 import dualgap as dg
 from dualgap.run import checkpoint
@@ -21,7 +21,7 @@ METHOD, TOL = "sdca", 1e-9
 
 def problem():
     rng = np.random.default_rng(5)
-    X = sp.random_array((80, 12), density=0.5, rng=rng, format="csr")
+    X = random_csr((80, 12), 0.5, rng)
     y = np.where(X @ rng.standard_normal(12) + 0.3 * rng.standard_normal(80) > 0.0, 1.0, -1.0)
     return dg.Problem(X, y, "logistic", "l2", lam=2e-4)
 

@@ -113,11 +113,13 @@ class _Bar:
         self._task = self._progress.add_task(url.rsplit("/", 1)[-1], total=None)
 
     def __enter__(self) -> _Bar:
-        self._progress.start()
+        if not self._progress.disable:
+            self._progress.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._progress.stop()
+        if not self._progress.disable:  # older versions of Rich print an empty line
+            self._progress.stop()
 
     def update(self, size: int) -> None:
         self._progress.update(self._task, advance=size, total=self.total or None)
