@@ -1,64 +1,15 @@
-"""Domains of targets: those of this package, and one that a user adds in one file."""
+"""Domains of targets: those of this package, and that of docs/extend/proportion.py."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from proportion import Proportion
 
 import dualgap as dg
-from dualgap.compile.scalar import clip, sigmoid, xlogx
 from dualgap.estimators import CertifiedClassifier, CertifiedRegressor
-from dualgap.losses import Numbers
 from dualgap.losses.targets import DOMAINS, contains_yz, mean, targets_of
 from dualgap.testing import check_loss
-
-
-class CrossEntropy(NamedTuple):
-    """φ(z; y) = log(1 + e^z) − yz for proportions y: logistic regression on rates."""
-
-    targets = Numbers(0.0, 1.0, "proportions from 0 to 1")
-    contains_yz = True
-    gamma = 4.0
-    lipschitz = 1.0
-    differentiable = True
-    quadratic = False
-
-    def mean(self, z):
-        return 1.0 / (1.0 + np.exp(-z))
-
-    def value(self, z, y):
-        return max(z, 0.0) + math.log1p(math.exp(-abs(z))) - y * z
-
-    def slope(self, z, y):
-        return sigmoid(z) - y
-
-    def curvature(self, z, y):
-        return sigmoid(z) * sigmoid(-z)
-
-    def conj(self, a, y):
-        rate = y - a
-        return xlogx(rate) + xlogx(1.0 - rate) if 0.0 <= rate <= 1.0 else math.inf
-
-    def project(self, a, y):
-        rate = clip(y - a, 0.0, 1.0)
-        return a if rate == y - a else y - rate
-
-    def dual_step(self, a, z, q, y):
-        # With the rate σ(s): s + q σ(s) = z + q (y − a), increasing in s.
-        r = z + q * (y - a)
-        low, high = r - q, r
-        s = min(max(z, low), high)
-        for _ in range(200):
-            p = sigmoid(s)
-            off = s + q * p - r
-            low, high = (s, high) if off < 0.0 else (low, s)
-            move = off / (1.0 + q * p * (1.0 - p))
-            new = s - move if low < s - move < high else 0.5 * (low + high)
-            if abs(new - s) <= 1e-16 * (1.0 + abs(s)):
-                break
-            s = new
-        return y - sigmoid(s)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +21,8 @@ def data():
 
 
 def test_a_loss_for_proportions_obeys_the_laws():
-    assert targets_of(CrossEntropy()).examples == (0.0, 1.0, 0.3)
-    check_loss(CrossEntropy())
+    assert targets_of(Proportion()).examples == (0.0, 1.0, 0.3)
+    check_loss(Proportion())
 
 
 @pytest.mark.parametrize(
@@ -79,7 +30,7 @@ def test_a_loss_for_proportions_obeys_the_laws():
 )
 def test_proportions_are_solved_and_certified(data, method, intercept):
     X, y = data
-    problem = dg.Problem(X, y, CrossEntropy(), "l2", 0.01, intercept=intercept)
+    problem = dg.Problem(X, y, Proportion(), "l2", 0.01, intercept=intercept)
     solution = dg.solve(problem, method, tol=1e-8)
     assert solution.converged
     again = dg.certify(problem, solution.coef, intercept=solution.intercept)
@@ -91,7 +42,7 @@ def test_proportions_are_solved_and_certified(data, method, intercept):
 def test_proportions_are_those_of_repeated_labels(data):
     """Samples with proportions are samples with labels 0 and 1 and these weights."""
     X, y = data
-    found = dg.solve(dg.Problem(X, y, CrossEntropy(), "l2", 0.01), tol=1e-10)
+    found = dg.solve(dg.Problem(X, y, Proportion(), "l2", 0.01), tol=1e-10)
     twice = dg.Problem(
         np.vstack([X, X]), np.repeat([1, 0], 60), "logistic", "l2", 0.01, np.append(y, 1.0 - y)
     )
@@ -100,26 +51,26 @@ def test_proportions_are_those_of_repeated_labels(data):
 
 def test_an_estimator_fits_proportions(data):
     X, y = data
-    model = CertifiedRegressor(CrossEntropy(), alpha=0.01).fit(X, y)
+    model = CertifiedRegressor(Proportion(), alpha=0.01).fit(X, y)
     assert model.certificate_.gap <= 1e-4 * model.certificate_.scale
     with pytest.raises(ValueError, match="use CertifiedRegressor"):
-        CertifiedClassifier(CrossEntropy()).fit(X, y > 0.5)
+        CertifiedClassifier(Proportion()).fit(X, y > 0.5)
 
 
 @pytest.mark.parametrize(("wrong", "said"), [(-0.1, "negative entries"), (1.5, "entries above 1")])
 def test_other_numbers_are_refused_in_words(data, wrong, said):
     X, y = data
     y = np.append(y[1:], wrong)
-    words = f"y has {said}; CrossEntropy needs proportions from 0 to 1"
+    words = f"y has {said}; Proportion needs proportions from 0 to 1"
     with pytest.raises(ValueError, match=words):
-        dg.Problem(X, y, CrossEntropy())
+        dg.Problem(X, y, Proportion())
     with pytest.raises(ValueError, match=words):
-        CertifiedRegressor(CrossEntropy()).fit(X, y)
+        CertifiedRegressor(Proportion()).fit(X, y)
 
 
 def test_partitions_accept_the_same_targets(data):
     X, y = data
-    problem = dg.Problem(X, y, CrossEntropy(), "l2", 0.01, intercept=True)
+    problem = dg.Problem(X, y, Proportion(), "l2", 0.01, intercept=True)
     found = dg.distributed.solve(problem, partitions=3, tol=1e-6)
     assert found.converged
     np.testing.assert_allclose(found.coef, dg.solve(problem, tol=1e-8).coef, atol=2e-2)
@@ -139,7 +90,7 @@ def test_words_stand_for_domains():
 
 @pytest.mark.parametrize("wrong", ["reals", 3, None])
 def test_an_unknown_domain_is_refused(data, wrong):
-    class Own(CrossEntropy):
+    class Own(Proportion):
         targets = wrong
 
     with pytest.raises(ValueError, match="targets of Own must be one of real, count"):
