@@ -33,7 +33,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 def source_files() -> list[Path]:
     """The files of the package that kernels can depend on."""
-    return sorted(p for p in _PACKAGE.rglob("*.py") if not _is_apart(p.relative_to(_PACKAGE)))
+    return sorted(_PACKAGE / name for name in _names() if not _is_apart(name))
 
 
 def is_source(module: str) -> bool:
@@ -41,16 +41,23 @@ def is_source(module: str) -> bool:
     package, *inside = module.split(".")
     if package != "dualgap":
         return False
-    path = Path(*inside)
-    return not _is_apart(path if (_PACKAGE / path).is_dir() else path.with_suffix(".py"))
+    name = "/".join(inside)
+    return not _is_apart(name if (_PACKAGE / name).is_dir() else f"{name}.py")
 
 
-def _is_apart(path: Path) -> bool:
-    return _within(path, APART) and not _within(path, KERNELS)
+def _names() -> list[str]:
+    """All files of the package, by their paths inside it."""
+    start = len(_PACKAGE.as_posix()) + 1
+    return [path.as_posix()[start:] for path in _PACKAGE.rglob("*.py")]
 
 
-def _within(path: Path, places: tuple[str, ...]) -> bool:
-    return any(path.is_relative_to(place) for place in places)
+def _is_apart(name: str) -> bool:
+    # By strings: comparing Path objects took 10 ms of every import.
+    return _within(name, APART) and not _within(name, KERNELS)
+
+
+def _within(name: str, places: tuple[str, ...]) -> bool:
+    return f"{name}/".startswith(tuple(f"{place}/" for place in places))
 
 
 def source_hash() -> str:
