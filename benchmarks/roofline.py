@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from benchmarks.common import table
 from dualgap import Problem
 from dualgap.linalg import exact, parallel, products
-from dualgap.proof.certificate import Pair, evaluate, prove
+from dualgap.proof.certificate import Pair, evaluate
+from dualgap.proof.prove import prove
 from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
 

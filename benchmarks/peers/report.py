@@ -142,12 +142,12 @@ def remarks(found: dict[str, Any]) -> str:
     return "\n".join(f"- {line}" for line in table.remarks(found)) or "None."
 
 
-def replaced(text: str, generated: str) -> str:
+def replaced(text: str, generated: str, begin: str = BEGIN, end: str = END) -> str:
     """The page with a new part between the marks."""
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"the page must have the lines {BEGIN!r} and {END!r}")
-    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    return f"{before}{BEGIN}\n\n{generated}\n\n{END}{after}"
+    if begin not in text or end not in text:
+        raise ValueError(f"the page must have the lines {begin!r} and {end!r}")
+    before, after = text.partition(begin)[0], text.partition(end)[2]
+    return f"{before}{begin}\n\n{generated}\n\n{end}{after}"
 
 
 def thinned(found: dict[str, Any]) -> dict[str, Any]:

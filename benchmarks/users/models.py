@@ -1,0 +1,292 @@
+"""Who takes part in a case: our class, and those of other libraries that state the same problem.
+
+A contestant makes a model from the parameters of the case and a setting; the first setting are the
+constructor's defaults, the next ones are tighter. Left out, since they state another problem: Snap
+ML's logistic and linear regression, liblinear's logistic regression (they penalise the intercept),
+and skglm's LinearSVC (it has none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.users.cases import Instance
+
+Setting = dict[str, Any]
+GRID_C = [0.01, 0.1, 1.0, 10.0, 100.0]
+LARGEST_HESSIAN = 4000  # rows; for more, Newton's method by Cholesky is out of the question
+
+
+@dataclass(frozen=True, eq=False)
+class Contestant:
+    """``prepare`` brings what is compiled into a process from which others are forked."""
+
+    name: str
+    package: str
+    make: Callable[[Instance, Setting], Any]
+    ladder: Sequence[Setting] = ({},)
+    accepts: Callable[[Instance], bool] = lambda _: True
+    prepare: Callable[[], None] | None = None
+
+
+def ladder(*tols: float, **more: Any) -> list[Setting]:
+    return [{}, *({"tol": tol, **more} for tol in tols)]
+
+
+def _class(path: str) -> Any:
+    module, name = path.rsplit(".", 1)
+    return getattr(import_module(module), name)
+
+
+def _plain(path: str, **fixed: Any) -> Callable[[Instance, Setting], Any]:
+    """The class with the parameters of the case, under their own names."""
+
+    def make(instance: Instance, setting: Setting) -> Any:
+        params = {k: v for k, v in instance.params.items() if k != "intercept_penalty"}
+        return _class(path)(**params | fixed | setting)
+
+    return make
+
+
+# --- ours -----------------------------------------------------------------------------------------
+
+
+def _ours(instance: Instance, setting: Setting) -> Any:
+    import dualgap as dg
+
+    kind = instance.case.kind
+    if kind == "lasso_path":
+        return Path(dg.lasso_path)
+    if kind == "GridSearchCV":
+        return _grid(dg.LinearSVC, instance)
+    return getattr(dg, kind)(**instance.params, **setting)
+
+
+OURS = Contestant("dualgap", "dualgap", _ours)
+
+
+class Path:
+    """A path function as a model."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.function, self.arguments = function, arguments
+
+    def fit(self, X: Any, y: Any) -> Path:
+        self.alphas, self.coefs = self.function(X, y, *self.arguments)[:2]
+        return self
+
+
+def _grid(model: Any, instance: Instance) -> Any:
+    from sklearn.model_selection import GridSearchCV
+
+    loss, jobs = instance.params["loss"], instance.params["n_jobs"]
+    return GridSearchCV(model(loss=loss), {"C": GRID_C}, cv=5, n_jobs=jobs)
+
+
+# --- peers ----------------------------------------------------------------------------------------
+
+SMOOTH = [{}, {"max_iter": 1000}, *ladder(1e-5, 1e-6, 1e-7, 1e-8, 1e-10, max_iter=20_000)[1:]]
+STEPS = [{}, {"max_iter": 20_000}, *ladder(1e-5, 1e-6, 1e-8, 1e-10, max_iter=10**6)[1:]]
+CYANURE = ladder(1e-4, 1e-5, 1e-6, 1e-7, 1e-8, max_iter=100_000)
+L1_TOLS = ladder(1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
+
+
+def _has_small_hessian(instance: Instance) -> bool:
+    rows = instance.classes if instance.classes > 2 else 1
+    return bool(rows * instance.X.shape[1] <= LARGEST_HESSIAN)
+
+
+def _sklearn(name: str, path: str, steps: Sequence[Setting], **fixed: Any) -> Contestant:
+    small = _has_small_hessian if fixed.get("solver") == "newton-cholesky" else lambda _: True
+    return Contestant(name, "sklearn", _plain(f"sklearn.{path}", **fixed), steps, small)
+
+
+def _solvers(path: str, *solvers: str) -> list[Contestant]:
+    return [_sklearn(f"sklearn {name}", path, SMOOTH, solver=name) for name in solvers]
+
+
+def _cyanure(instance: Instance, setting: Setting) -> Any:
+    """λ₁/2 ‖w‖² + mean loss, its squared hinge with a factor ½; the intercept is free."""
+    C = instance.params.get("C", 1.0)
+    if instance.case.kind == "LogisticRegression":
+        made = _class("cyanure.estimators.LogisticRegression")
+        return made(lambda_1=1.0 / (C * instance.n), **setting)
+    return _class("cyanure.estimators.LinearSVC")(lambda_1=0.5 / (C * instance.n), **setting)
+
+
+def _free_squared_hinge(instance: Instance) -> bool:
+    return "intercept_penalty" not in instance.params and instance.params["loss"] != "hinge"
+
+
+def _penalised(instance: Instance) -> bool:
+    return "intercept_penalty" in instance.params
+
+
+def _snapml(threads: int) -> Contestant:
+    def make(instance: Instance, setting: Setting) -> Any:
+        fixed = {"loss": instance.params["loss"], "fit_intercept": True, "n_jobs": threads}
+        regularizer = 1.0 / instance.params.get("C", 1.0)
+        made = _class("snapml.SupportVectorMachine")
+        return made(regularizer=regularizer, **fixed, **setting)
+
+    steps = ladder(1e-4, 1e-5, 1e-6, 1e-7, 1e-9, max_iter=100_000)
+    name = f"snapml, {threads} thread{'s' * (threads > 1)}"
+    return Contestant(name, "snapml", make, steps, lambda i: _penalised(i) and i.classes == 2)
+
+
+def _machine(name: str, **fixed: Any) -> Contestant:
+    def accepts(instance: Instance) -> bool:
+        return _penalised(instance) and not (fixed and instance.params.get("loss") == "hinge")
+
+    make = _plain("sklearn.svm.LinearSVC", **fixed)
+    return Contestant(name, "sklearn", make, STEPS, accepts)
+
+
+def _compile_skglm() -> None:
+    """Its classes are compiled in each process anew, for many seconds."""
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    for kind in ("Lasso", "ElasticNet"):
+        _class(f"skglm.{kind}")(alpha=0.01).fit(np.asfortranarray(X), X[:, 0])
+
+
+def _celer_cv(kind: str, **fixed: Any) -> Callable[[Instance, Setting], Any]:
+    """celer 0.7.4 hands an argument to scikit-learn's constructor that 1.9 does not know."""
+
+    def make(instance: Instance, setting: Setting) -> Any:
+        base = _class(f"celer.{kind}")
+
+        class Model(base):  # type: ignore[misc, valid-type]
+            def __init__(
+                self, l1_ratio=1.0, eps=1e-3, alphas=100, fit_intercept=True, max_iter=100,
+                tol=1e-4, cv=None, verbose=0, max_epochs=50_000, p0=10, prune=True,
+                precompute="auto", positive=False, n_jobs=None,
+            ):  # fmt: skip
+                own = {"l1_ratio": l1_ratio, "max_epochs": max_epochs, "p0": p0, "prune": prune}
+                super(base, self).__init__(
+                    eps=eps, alphas=alphas, fit_intercept=fit_intercept, max_iter=max_iter, tol=tol,
+                    cv=cv, verbose=verbose, precompute=precompute, positive=positive, n_jobs=n_jobs,
+                )  # fmt: skip
+                self.__dict__ |= own
+
+        return Model(**fixed)
+
+    return make
+
+
+def _path_of(path: str, *arguments: Any) -> Callable[[Instance, Setting], Any]:
+    return lambda instance, setting: Path(_class(path), *arguments)
+
+
+def _l1(kind: str, celer: dict[str, Any]) -> list[Contestant]:
+    def tall(instance: Instance) -> bool:
+        return instance.n > instance.X.shape[1]
+
+    def double(instance: Instance) -> bool:
+        return bool(instance.X.dtype == np.float64)
+
+    path = f"sklearn.linear_model.{kind}"
+    steps = [{}, *ladder(1e-5, 1e-6, 1e-7, 1e-8, 1e-10, max_iter=100_000)[1:]]
+    gram = _plain(path, precompute=True)
+    return [
+        Contestant("sklearn", "sklearn", _plain(path), steps),
+        Contestant("sklearn, precompute", "sklearn", gram, steps, tall),
+        Contestant("celer", "celer", _plain(f"celer.{kind}", **celer), L1_TOLS),
+        Contestant("skglm", "skglm", _plain(f"skglm.{kind}"), L1_TOLS, double, _compile_skglm),
+    ]
+
+
+def _cv(kind: str) -> list[Contestant]:
+    return [_sklearn("sklearn", f"linear_model.{kind}", ({},))]
+
+
+LR, HALF = "linear_model.LogisticRegression", {"l1_ratio": 0.5}
+PEERS: dict[str, list[Contestant]] = {
+    # Who often arrives early comes first: the others need not go on for long after it.
+    "LogisticRegression": [
+        *_solvers(LR, "newton-cholesky"), Contestant("cyanure", "cyanure", _cyanure, CYANURE),
+        *_solvers(LR, "lbfgs", "newton-cg"),
+    ],
+    "LinearSVC": [
+        _machine("sklearn"), _machine("sklearn, dual", dual=True),
+        _machine("sklearn, primal", dual=False), _snapml(1), _snapml(2),
+        Contestant("cyanure", "cyanure", _cyanure, CYANURE, _free_squared_hinge),
+    ],
+    "LinearSVR": [
+        Contestant("sklearn", "sklearn", _plain("sklearn.svm.LinearSVR"), STEPS, _penalised),
+    ],
+    "Ridge": [
+        _sklearn("sklearn", "linear_model.Ridge", ({},)),
+        _sklearn("sklearn svd", "linear_model.Ridge", ({},), solver="svd"),
+    ],
+    "Lasso": _l1("Lasso", {}),
+    "ElasticNet": _l1("ElasticNet", HALF),
+    "QuantileRegressor": [
+        _sklearn("sklearn highs", "linear_model.QuantileRegressor", ({},)),
+        _sklearn("sklearn highs-ipm", "linear_model.QuantileRegressor", ({},), solver="highs-ipm"),
+    ],
+    "PoissonRegressor": _solvers("linear_model.PoissonRegressor", "lbfgs", "newton-cholesky"),
+    "HuberRegression": [
+        Contestant(
+            "sklearn",
+            "sklearn",
+            lambda _, setting: _class("sklearn.linear_model.HuberRegressor")(**setting),
+            [{}, {"max_iter": 1000}, *ladder(1e-7, 1e-9, max_iter=20_000)[1:]],
+        ),
+    ],
+    "LassoCV": [*_cv("LassoCV"), Contestant("celer", "celer", _celer_cv("LassoCV"))],
+    "ElasticNetCV": [
+        *_cv("ElasticNetCV"),
+        Contestant("celer", "celer", _celer_cv("ElasticNetCV", **HALF)),
+    ],
+    "RidgeCV": _cv("RidgeCV"),
+    "LogisticRegressionCV": [
+        _sklearn(f"sklearn {name}", "linear_model.LogisticRegressionCV", ({},), solver=name)
+        for name in ("lbfgs", "newton-cholesky")
+    ],
+    "lasso_path": [
+        Contestant("sklearn", "sklearn", _path_of("sklearn.linear_model.lasso_path")),
+        Contestant("celer", "celer", _path_of("celer.celer_path", "lasso")),
+    ],
+    "GridSearchCV": [
+        Contestant("sklearn", "sklearn", lambda i, _: _grid(_class("sklearn.svm.LinearSVC"), i)),
+    ],
+}  # fmt: skip
+
+
+# --- what a fit has found -------------------------------------------------------------------------
+
+
+def found(model: Any, instance: Instance) -> tuple[Any, Any, str]:
+    """Coefficients with a row for each decision value, intercepts, and a note.
+
+    What was chosen by cross-validation is noted; such a model is not judged.
+    """
+    note = _chosen(model)
+    if note:
+        return None, None, note
+    coef = np.squeeze(np.asarray(model.coef_, dtype=np.float64))
+    d = instance.X.shape[1]
+    if coef.ndim == 2 and coef.shape[1] != d:
+        coef = coef.T  # cyanure and Snap ML have a column for each class
+    certificate = getattr(model, "certificate_", None)
+    parts = certificate if isinstance(certificate, list) else [certificate]
+    if certificate is not None:
+        note = f"gap {max(part.relative_gap for part in parts):.0e}"
+    return np.atleast_2d(coef), np.asarray(model.intercept_, dtype=np.float64), note
+
+
+def _chosen(model: Any) -> str:
+    if isinstance(model, Path):
+        return f"{len(model.alphas)} alphas, {np.count_nonzero(model.coefs[:, -1])} features"
+    if hasattr(model, "best_params_"):
+        return f"C={model.best_params_['C']:g}, accuracy {model.best_score_:.4f}"
+    if hasattr(model, "C_"):
+        return f"C={np.ravel(model.C_)[0]:.3g}"
+    if hasattr(model, "alpha_"):
+        return f"alpha={model.alpha_:.4g}"
+    return ""
