@@ -131,6 +131,7 @@ def perform(run: Run, folder: Path) -> None:
     settings: dict[str, Any] = {
         "sampling": run.contender.sampling,
         "tol": run.limits.gap / problem.scale,
+        "relative_to": "start",
         "random_state": run.seed,
     }
     if run.timed:

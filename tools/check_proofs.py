@@ -29,8 +29,8 @@ import dualgap as dg
 from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
 from dualgap.problem.intercept import joined, split
 from dualgap.proof import terms
-from dualgap.proof.certificate import prove
 from dualgap.proof.proof_file import Proven, proven_fits, write_proof
+from dualgap.proof.prove import prove
 
 VERIFIED, REFUSED, NO_BOUND, BAD_INPUT, CRASHED = (
     "verified",

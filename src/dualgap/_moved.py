@@ -41,7 +41,10 @@ MOVED = {
 KEPT = {"dualgap.theory"}
 
 # Names that have left such a module for another one.
-MOVED_NAMES = {"dualgap.certificate": {"certify": "dualgap.proof.certify"}}
+MOVED_NAMES = {
+    "dualgap.certificate": {"certify": "dualgap.proof.certify", "prove": "dualgap.proof.prove"},
+    "dualgap.terms": {"feature_terms": "dualgap.proof.feature_terms"},
+}
 
 
 class _Redirect(Loader):

@@ -26,7 +26,7 @@ from dualgap.cli import app, show
 from dualgap.cli.lam import parse_lam
 from dualgap.datasets import fetch, files
 from dualgap.methods import METHODS
-from dualgap.proof.certificate import prove
+from dualgap.proof.prove import find_proof
 
 COMMANDS = (
     "fit", "predict", "certify", "path", "compare", "methods", "reproduce", "convert",
@@ -303,7 +303,7 @@ def test_compare_races_methods(folder, tmp_path):
     assert found["runs"]["auto"]["history"]["gap"][-1] >= 0.0
     assert "unknown" in error_of("compare", folder / "train.svm", "--methods", "quarz")
     found = json.loads(run("compare", folder / "train.svm", "--loss", "hinge", "--json").stdout)
-    assert set(found["runs"]) == {"auto", "newton", "prox-point"}  # few take an intercept and kinks
+    assert set(found["runs"]) == {"auto", "prox-point", "sweeps"}  # few take an intercept and kinks
     line = error_of("compare", *given[:-1], "adasdca+")
     assert "adasdca+ cannot solve this problem" in line
     few = ("--methods", "cd-permutation", "--max-epochs", "1", "--tol", "1e-9")
@@ -357,10 +357,14 @@ def interrupting(function, call):
 def test_ctrl_c_ends_a_path_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
     where = tmp_path / "path.csv"
     command = ("path", folder / "amount.svm", "--intercept", "no", "--grid", "6", "-o", where)
+    command += ("--method", "cd-gap-decay")
     whole = run(*command)
     assert whole.exit_code == 0
     rows = where.read_text().splitlines()
-    places = (("dualgap.run.loop", "prove", prove), 3), (("dualgap.run.path", "solve", dg.solve), 2)
+    places = (
+        (("dualgap.run.loop", "find_proof", find_proof), 3),
+        (("dualgap.run.path", "solve", dg.solve), 2),
+    )
     for (module, name, usual), done in places:  # in the proof of the third run, and before that run
         with monkeypatch.context() as patch:
             patch.setattr(sys.modules[module], name, interrupting(usual, 3))
@@ -372,14 +376,14 @@ def test_ctrl_c_ends_a_path_even_if_the_run_is_proven(folder, tmp_path, monkeypa
 def test_ctrl_c_ends_a_race_even_if_the_run_is_proven(folder, tmp_path, monkeypatch):
     page = tmp_path / "race.html"
     given = ("compare", folder / "train.svm", *HINGE, "--methods", "cd-permutation,sdca", "--json")
-    monkeypatch.setattr("dualgap.run.loop.prove", interrupting(prove, 1))
+    monkeypatch.setattr("dualgap.run.loop.find_proof", interrupting(find_proof, 1))
     done = run(*given)
     assert done.exit_code == 130
     assert list(json.loads(done.stdout)["runs"]) == ["cd-permutation"]
-    monkeypatch.setattr("dualgap.run.loop.prove", interrupting(prove, 3))  # for the page
+    monkeypatch.setattr("dualgap.run.loop.find_proof", interrupting(find_proof, 3))  # for the page
     assert run(*given, "--html", page).exit_code == 130
     assert "cd-permutation" in page.read_text()
-    monkeypatch.setattr("dualgap.run.loop.prove", prove)
+    monkeypatch.setattr("dualgap.run.loop.find_proof", find_proof)
     monkeypatch.setattr("dualgap.cli.compare.solve", interrupting(dg.solve, 3))
     done = run(*given)
     assert done.exit_code == 130

@@ -86,7 +86,9 @@ def test_leave_one_out_is_leaving_out_one_by_one(storage, shape, intercept):
     weights = rng.random(shape[0]) + 0.1
     weights[1] = 0.0
     for alpha in (1e-5, 0.3, 20.0):
-        left_out = LeaveOneOut(storage(A), weights, intercept).residuals(Y, alpha)
+        left_out = LeaveOneOut(storage(A), weights, intercept).residuals(Y, np.array([alpha]))[
+            :, :, 0
+        ]
         for i in range(shape[0]):
             rest = np.arange(shape[0]) != i
             model = linear_model.Ridge(alpha, fit_intercept=intercept, solver="svd")
@@ -223,7 +225,7 @@ def test_callbacks_see_the_refit(capsys):
     [
         # Weighted and repeated samples stop at different points. These have to agree to nine
         # digits: hence a small tol, and no alpha so small that it holds nothing.
-        LassoCV(alphas=3, cv=2, tol=1e-12),
+        LassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
         ElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
         RidgeCV(),
         LogisticRegressionCV(Cs=2, cv=2),

@@ -42,7 +42,8 @@ def test_one_curve_a_run(x):
     np.testing.assert_array_equal(display.lines_[1].get_xdata(), runs["sdca"].history[x])
     assert display.lines_[1].get_ydata()[0] == pytest.approx(1.0)  # D(0) = 0
     proof = runs["sdca"].certificate
-    assert display.lines_[1].get_ydata()[-1] == proof.relative_gap  # the end is what is proven
+    # The end is what is proven.
+    assert display.lines_[1].get_ydata()[-1] == proof.gap / proof.scale
     assert legend_is_beside_the_curves(display.ax_)
 
 

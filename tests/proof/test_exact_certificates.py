@@ -19,6 +19,7 @@ from dualgap.proof.free_features import (
     merge_candidates,
     select_ballast,
 )
+from dualgap.proof.prove import prove
 from dualgap.proof.rounding import balance_cost, bound_moves, error_of_u, error_of_z
 from dualgap.proof.screening import proven_zero
 from dualgap.run.path import path
@@ -188,7 +189,7 @@ def test_a_point_without_room_is_made_shorter_first():
     """Balanced classes under a heavy penalty: all dual variables lie at their bounds."""
     X = np.r_[np.eye(3), -np.eye(3)]
     problem = dg.Problem(X, [1, 1, 1, -1, -1, -1], "hinge", L2(), 100.0, intercept=True)
-    proof, dual = certificate.prove(problem, np.zeros(4), np.r_[np.ones(3), -np.ones(3)])
+    proof, dual = prove(problem, np.zeros(4), np.r_[np.ones(3), -np.ones(3)])
     assert proof.dual > 0.99
     assert (np.abs(dual) < 1.0).all()
 

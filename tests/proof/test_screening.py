@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import dualgap as dg
 from dualgap import losses, penalties
-from dualgap.proof.certificate import prove
+from dualgap.proof.prove import prove
 from dualgap.proof.screening import proven_zero
 
 RNG = np.random.default_rng(5)

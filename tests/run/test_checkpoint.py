@@ -29,7 +29,7 @@ from dualgap.run.interrupt import deferred
 from dualgap.samplings import Custom, Permutation, ResidueDecay
 from dualgap.steps.working_set import working_set
 
-LATER = {"lbfgs"}  # goes on from the best pair
+LATER = {"lbfgs", "small-newton"}  # goes on from the best pair
 COLUMNS = [name for name in dg.run.solution.History.columns if name != "seconds"]
 
 

@@ -115,11 +115,59 @@ def test_vector_operations_count_updates_and_looks():
     assert 60 * 60 + 60 <= adaptive[-1] <= 60 * 60 + 2 * 60
 
 
-def test_tol_is_relative_to_the_objective_at_zero():
+def test_tol_is_relative_to_the_optimum():
     problem = make("squared")
     solution = dg.solve(problem, tol=1e-3)
+    proof = solution.certificate
+    assert solution.target == pytest.approx(1e-3 * proof.dual)
+    assert proof.gap <= solution.target
+    best = dg.solve(problem, tol=1e-12).certificate
+    assert proof.primal - best.dual <= 1e-3 * best.primal
+    assert proof.relative_gap == pytest.approx(proof.gap / proof.dual)
+    assert str(proof).endswith("of the optimum)")
+
+
+def test_tol_can_be_relative_to_the_start():
+    problem = make("squared")
+    solution = dg.solve(problem, tol=1e-3, relative_to="start")
     assert solution.target == pytest.approx(1e-3 * np.mean(problem.y**2) / 2)
     assert solution.certificate.gap <= solution.target
+    assert solution.settings == {"tol": "0.001", "relative_to": '"start"'}
+    with pytest.raises(ValueError, match=r"relative_to.*optimum"):
+        dg.solve(problem, relative_to="P(0)")
+
+
+def test_an_optimum_of_zero_does_not_ask_for_a_gap_of_zero():
+    X = np.random.default_rng(3).standard_normal((40, 4))
+    problem = dg.Problem(X, X @ [1.0, -2.0, 0.5, 3.0], lam=1e-12)
+    solution = dg.solve(problem, tol=1e-4)
+    assert solution.converged
+    assert solution.target == pytest.approx(1e-7 * problem.scale)
+    assert str(solution.certificate).endswith("of 0.001·P(0))")
+
+
+def test_poisson_objectives_count_from_their_least_value():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    y = rng.poisson(np.exp(4.0 + 0.3 * X[:, 0])).astype(float)
+    problem = dg.Problem(X, y, "poisson", lam=1e-3, intercept=True)
+    solution = dg.solve(problem, tol=1e-3)
+    deviance = solution.certificate.dual - problem.floor
+    assert solution.converged
+    assert solution.target == pytest.approx(1e-3 * deviance)
+
+
+@pytest.mark.parametrize("method", ["auto", "cd-gap-decay", "sdca"])
+def test_a_strong_penalty_does_not_return_the_start(method):
+    """Zero coefficients are within tol of the optimum, but they are not what users ask for."""
+    problem = make("squared").with_lam(1e8)
+    solution = dg.solve(problem, method)
+    assert solution.converged
+    assert solution.coef.all()
+    assert not dg.solve(problem, method, max_epochs=0).coef.any()
+    lasso = dg.Problem(problem.X, problem.y, "squared", "l1", 1e8)
+    assert len(dg.solve(lasso, "working-set").history) == 1  # zero is the optimum itself
+    assert not dg.solve(lasso).coef.any()
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
@@ -233,8 +281,10 @@ def test_progress_shows_gap_and_passes(capfd):
     assert "passes" in line
 
 
-def test_auto_says_why():
-    assert "many samples for each" in dg.solve(make("logistic")).method
+def test_auto_says_why(monkeypatch):
+    assert "the data are small" in dg.solve(make("logistic")).method
+    monkeypatch.setattr("dualgap.problem.objective.SMALL", 0)
+    assert "newton, since there are few features" in dg.solve(make("logistic")).method
     sampled = dg.solve(make("logistic"), sampling="uniform").method
     assert "cd-gap-decay, since the penalty is strongly convex" in sampled
     assert "no derivative" in dg.solve(make("hinge"), sampling="uniform").method
@@ -342,7 +392,7 @@ def test_the_bound_is_never_less_than_what_the_losses_say_by_themselves(name):
     rng = np.random.default_rng(0)
     problem = dg.Problem(1e4 * rng.standard_normal((30, 5)), rng.standard_normal(30), lam=0.05)
     solution = dg.solve(problem, name, max_epochs=0)
-    assert solution.certificate.relative_gap <= 1.0 + 1e-12
+    assert solution.certificate.gap <= (1.0 + 1e-12) * problem.scale
     assert solution.history.gap[0] <= problem.scale
     assert dg.certify(problem, np.zeros(5)).dual >= -1e-12 * problem.scale
 
@@ -351,10 +401,10 @@ def test_ctrl_c_during_the_proof_is_not_forgotten(monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    whole = dg.solve(make(), tol=1e-6)
+    whole = dg.solve(make(), "newton", tol=1e-6)
     assert whole.converged
     assert not whole.interrupted
-    monkeypatch.setattr("dualgap.run.loop.prove", pressed)
-    found = dg.solve(make(), tol=1e-6)
+    monkeypatch.setattr("dualgap.run.loop.find_proof", pressed)
+    found = dg.solve(make(), "newton", tol=1e-6)
     assert found.converged  # by the proof after the run
     assert found.interrupted

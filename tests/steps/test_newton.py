@@ -85,13 +85,13 @@ def test_scales_of_features_do_not_matter(loss):
 
 
 @pytest.mark.parametrize("C", [1e-6, 1.0, 100.0, 1e6])
-def test_raw_data(C):
+@pytest.mark.parametrize("method", ["newton", "small-newton"])
+def test_raw_data(C, method):
     """Columns from 1e-3 to 1e3: a gap of 1e-8, in a few dozen steps, for a loss with kinks."""
     X, y = load_breast_cancer(return_X_y=True)
     problem = dg.Problem(X, y, "hinge", "l2", 1.0 / (C * len(y)), intercept=True)
-    solution = dg.solve(problem, tol=1e-8)
+    solution = dg.solve(problem, method, tol=1e-8)
     assert solution.converged, str(solution)
-    assert solution.method.startswith("auto (newton, since there are few features")
     assert len(solution.history) < 80
 
 
@@ -260,7 +260,7 @@ def test_one_hot_codes_are_collinear(monkeypatch):
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
-@pytest.mark.parametrize("shape", [(4000, 20), (8000, 40), (3000, 200)])
+@pytest.mark.parametrize("shape", [(20_000, 20), (8000, 40), (3000, 200)])
 def test_arrays_call_for_newton_steps(shape, penalty):
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape)

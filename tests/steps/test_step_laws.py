@@ -12,7 +12,13 @@ from dualgap.methods import METHODS
 from dualgap.steps.base import as_run
 
 # Pairs of loss and penalty that tests/steps/test_every_method.py compiles kernels for as well.
-PAIRS = (("squared", "l2"), ("logistic", "l2"), ("hinge", "l2"), ("squared", "l1"))
+PAIRS = (
+    ("squared", "l2"),
+    ("logistic", "l2"),
+    ("hinge", "l2"),
+    ("squared", "l1"),
+    ("softmax", "l2"),
+)
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -154,7 +154,7 @@ def test_other_penalties_get_sweeps_alone():
 def test_what_it_lacks_is_said_in_words():
     X, y = wide()
     with pytest.raises(ValueError, match="not strongly convex"):
-        dg.solve(dg.Problem(X, y, "hinge", lam=0.01, intercept=True), "sweeps")
+        dg.solve(dg.Problem(X, y, "hinge", "l1", lam=0.01, intercept=True), "sweeps")
     with pytest.raises(ValueError, match="passes over all samples"):
         dg.solve(dg.Problem(X, y, "hinge", lam=0.01), "sweeps", sampling="uniform")
 

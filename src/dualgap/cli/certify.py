@@ -41,7 +41,7 @@ def certify(
     tol: Annotated[
         float | None,
         typer.Option(
-            help="The gap to prove, relative to P(0). Default: that of the fit, or 1e-6.",
+            help="The gap to prove, relative to the optimum. Default: that of the fit, or 1e-6.",
             rich_help_panel="Run",
         ),
     ] = None,

@@ -179,7 +179,7 @@ def _print(runs: dict[str, Solution]) -> None:
         key=lambda item: (not item[1].converged, item[1].history.seconds[-1], item[0]),
     )
     show.columns(
-        ("method", "end", "gap / P(0)", "passes", "seconds"),
+        ("method", "end", "relative gap", "passes", "seconds"),
         [
             (
                 name,

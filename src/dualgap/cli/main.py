@@ -17,10 +17,11 @@ from dualgap.cli.methods import methods
 from dualgap.cli.path import path
 from dualgap.cli.predict import predict
 from dualgap.cli.reproduce import PASS_ON, reproduce
+from dualgap.cli.warmup import warmup
 
 _PANELS = {
     "Models": (fit, predict, certify, path),
-    "Methods": (compare, methods),
+    "Methods": (compare, methods, warmup),
     "Data": (convert,),
 }
 

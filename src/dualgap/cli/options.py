@@ -104,8 +104,7 @@ Sampling = Annotated[
 Tol = Annotated[
     float,
     typer.Option(
-        help="Stop when the certified gap is at most TOL times P(0), the objective without "
-        "features.",
+        help="Stop when the certified gap is at most TOL times the best possible objective.",
         rich_help_panel=_RUN,
     ),
 ]

@@ -167,7 +167,7 @@ def _coefficients(solution: Solution) -> dict[str, Any]:
 
 def _print(rows: list[dict[str, Any]]) -> None:
     show.columns(
-        ("λ", "nonzero", "objective", "gap", "gap / P(0)", "passes"),
+        ("λ", "nonzero", "objective", "gap", "relative gap", "passes"),
         [
             (
                 f"{row['lam']:.4g}", f"{row['nonzero']:,}", f"{row['objective']:.6g}",

@@ -17,6 +17,7 @@ from rich.table import Table
 from dualgap.files.describe import short_name
 from dualgap.linalg import storage
 from dualgap.problem import Problem
+from dualgap.proof.goal import relative_words
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -88,7 +89,7 @@ def proof_in_words(certificate: Any, tol: float) -> str:
     return (
         f"Proven: this model is at most {certificate.gap:.2g} from the best. Its objective is "
         f"{primal:.{digits}g}, and no model of this kind has one below {dual:.{digits}g}. The gap "
-        f"is {certificate.relative_gap:.1e} of P(0), the objective without features: {end}."
+        f"is {relative_words(certificate)}: {end}."
     )
 
 
@@ -108,7 +109,7 @@ def proof_in_numbers(certificate: Any) -> list[tuple[str, str]]:
     return [
         ("objective", f"{certificate.primal:.12g}"),
         ("lower bound", f"{certificate.dual:.12g}"),
-        ("gap", f"{certificate.gap:.2e}, {certificate.relative_gap:.2e} of P(0)"),
+        ("gap", f"{certificate.gap:.2e}, {relative_words(certificate)}"),
     ]
 
 

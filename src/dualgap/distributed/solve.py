@@ -24,9 +24,10 @@ from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.tasks import measure
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
+from dualgap.proof.goal import check_reference
 from dualgap.run.interrupt import deferred
-from dualgap.run.loop import Snapshot
 from dualgap.run.progress import Progress
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution, Status
 
 
@@ -47,6 +48,7 @@ def solve(
     checkpoint: Any = None,
     checkpoint_every: int = 10,
     round_seconds: float = 600.0,
+    relative_to: str = "optimum",
 ) -> Solution:
     """Fit a problem whose data is in partitions, and prove how good the fit is.
 
@@ -68,7 +70,7 @@ def solve(
         Local epochs of a round, or τ; a sequence has one number for each round. "auto" chooses as
         much as hides the time of an exchange, so the result depends on the clock;
         ``work=solution.history.work[1:]`` repeats such a run.
-    tol, max_epochs, max_seconds, callback, progress, warm_start
+    tol, max_epochs, max_seconds, callback, progress, warm_start, relative_to
         As for ``dualgap.solve``. An epoch is as many visits as there are samples; for
         ``max_epochs``, all local epochs of one round count as one.
     random_state : int
@@ -87,7 +89,7 @@ def solve(
     """
     options = Options(
         work, tol, max_epochs, max_seconds, random_state, callback, progress, warm_start,
-        checkpoint, checkpoint_every, round_seconds,
+        checkpoint, checkpoint_every, round_seconds, relative_to,
     )  # fmt: skip
     return solve_partitioned(as_partitioned(problem, partitions), client, scheme, options)[0]
 
@@ -106,6 +108,7 @@ class Options(NamedTuple):
     checkpoint: Any = None
     checkpoint_every: int = 10
     round_seconds: float = 600.0
+    relative_to: str = "optimum"
 
 
 def solve_partitioned(
@@ -134,9 +137,8 @@ def solve_partitioned(
             if saved is not None:
                 engine.put(saved_duals(saved, [size * skeleton.width for size in sizes]))
                 retry_until_stable(lambda: engine.run(measure, False))
-        absolute = limits._replace(target=limits.target * facts.scale)
         driver = Driver(
-            engine, facts, scheme, schedule, absolute, seed, options.callback, folder, saved
+            engine, facts, scheme, schedule, limits, seed, options.callback, folder, saved
         )
         return _finish(driver, options.progress), skeleton
 
@@ -151,6 +153,7 @@ def _limits(options: Options) -> StoppingLimits:
         number(options.max_epochs, "max_epochs", 0.0),
         np.inf if seconds is None else number(seconds, "max_seconds", 0.0),
         whole(options.checkpoint_every, "checkpoint_every", 1),
+        check_reference(options.relative_to),
     )
 
 
@@ -199,7 +202,7 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
 
 
 def _finish(driver: Driver, progress: bool) -> Solution:
-    with Progress(driver.target) if progress else nullcontext() as driver.progress:
+    with Progress() if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:
@@ -207,8 +210,9 @@ def _finish(driver: Driver, progress: bool) -> Solution:
                 status = driver.run_to_the_end()
         proof, w, duals = driver.final_proof()
         if driver.progress is not None:
-            driver.progress.show(driver.passes, proof.gap)
-    if proof.gap <= driver.target:
+            driver.progress.show(driver.passes, proof.gap, driver.target)
+    target = driver.goal.gap(proof.dual)
+    if proof.gap <= target:
         status = Status.CONVERGED
     coef, intercept = split(driver.skeleton, w)
     return Solution(
@@ -219,6 +223,6 @@ def _finish(driver: Driver, progress: bool) -> Solution:
         history=driver.history,
         status=status,
         method=f"{driver.scheme.name} on {driver.engine.size} partitions",
-        target=driver.target,
+        target=target,
         passes=driver.passes,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dualgap.estimators.fits import CallbackSupport, Fit, Reports, Subproblem, solve_all
+from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
+from dualgap.estimators.fitted import Fit
 from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg.validate import Floats, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
 from dualgap.proof.predictions import coef_rows
 from dualgap.proof.proof_file import proven_fits, write_proof
-from dualgap.run.loop import Snapshot
+from dualgap.proof.radius import Radius
+from dualgap.run.snapshot import Snapshot
 
-PROOFS = (
+FOLLOWING = ("support_certified_", "_radii")  # from certificates, computed when first used
+PROOFS: tuple[str, ...] = (
     "certificate_",
     "dual_coef_",
     "dual_gap_",
     "history_",
     "solution_",
-    "support_certified_",
-    "_radii",
     "_trained",
 )
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
@@ -55,8 +57,10 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
     method: Any = "auto"
     sampling: Any = None
     callback: Any = None
+    relative_to: str = "optimum"
 
     _joint = False  # whether one problem has a column of coefficients for each class
+    _starts_solved = False  # whether the coefficients that a fit starts from should be its result
 
     # --- what a subclass says ------------------------------------------------------------------
 
@@ -133,21 +137,20 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
 
     def _publish(self, fits: list[Fit], *, single: bool) -> None:
         """Set all attributes; ``single``: without a first dimension for targets or classes."""
+        self._forget_proofs()
         rows = [np.asarray(fit.coef).T for fit in fits]
         duals = [fit.dual.T for fit in fits]
-        zeros = [fit.zeros.T for fit in fits]
         intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
         if single:
-            self.coef_, self.dual_coef_, self.support_certified_ = rows[0], duals[0], zeros[0]
+            self.coef_, self.dual_coef_ = rows[0], duals[0]
             self.intercept_ = fits[0].intercept
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
-            self.support_certified_ = np.vstack(zeros)
             self.intercept_ = np.concatenate(intercepts)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]
         rounds = [len(solution.history) - 1 for solution in solutions]
-        self._radii = [fit.radius for fit in fits]
+        self._following = [(fit.radius, fit.zeros) for fit in fits], single
         one = len(fits) == 1
         self.solution_ = solutions[0] if one else solutions
         self.certificate_ = certificates[0] if one else certificates
@@ -156,9 +159,26 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         self.dual_gap_ = gaps[0] if one else np.array(gaps)
         self.n_iter_ = rounds[0] if one else np.array(rounds)
 
+    @cached_property
+    def _radii(self) -> list[Radius]:
+        """How far each model is from its optimum at most, computed when first used."""
+        return [radius() for radius, _ in self._follows("_radii")[0]]
+
+    @cached_property
+    def support_certified_(self) -> Any:
+        """Which coefficients are zero in every optimum, for certain; computed when first used."""
+        fits, single = self._follows("support_certified_")
+        found = [zeros().T for _, zeros in fits]
+        return found[0] if single else np.vstack(found)
+
+    def _follows(self, name: str) -> Any:
+        if "_following" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self._following
+
     def _forget_proofs(self) -> None:
         """Delete what an earlier fit has proven; the new model has no proof."""
-        for name in PROOFS:
+        for name in (*PROOFS, *FOLLOWING, "_following"):
             self.__dict__.pop(name, None)
 
     def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -201,8 +221,12 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
+        if "_following" in self.__dict__:
+            for name in FOLLOWING:
+                getattr(self, name)  # functions cannot be pickled, what they compute can
         state = {**super().__getstate__(), "_dualgap_format": FORMAT}
         state.pop("_trained", None)  # the training data
+        state.pop("_following", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from dualgap.estimators.base import DTYPES, STORAGES, CertifiedModel, sample_wei
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
-from dualgap.run.loop import Snapshot
+from dualgap.run.snapshot import Snapshot
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

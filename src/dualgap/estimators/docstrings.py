@@ -26,8 +26,10 @@ PARAMETERS = {
     "positive": """bool, default False
         Whether coefficients must be ≥ 0.""",
     "tol": """float, default 1e-4
-        Stop when the certified duality gap is at most ``tol`` times the objective at zero
-        coefficients and the best intercept.""",
+        Stop when the certified duality gap is at most ``tol`` times the best possible objective
+        (or times 0.001·P(0), if that is more; P(0) is the objective of the best constant).""",
+    "relative_to": """"optimum" or "start", default "optimum"
+        What ``tol`` is relative to: the best possible objective, or P(0) as in dualgap 0.1.""",
     "max_iter": """int, default 10000
         The most epochs; an epoch has about as many updates as there are coordinates.""",
     "random_state": """int, RandomState or Generator, optional

@@ -11,7 +11,6 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +18,11 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from dualgap import losses
+from dualgap.estimators.fitted import Fit, finish, published
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, number, whole
-from dualgap.problem import Problem
-from dualgap.problem.intercept import joined
-from dualgap.proof.certificate import Certificate, prove
-from dualgap.proof.radius import Radius, radius
-from dualgap.proof.screening import proven_zero
-from dualgap.run.loop import Snapshot
+from dualgap.run.known_solution import known_solution
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution, Status
 from dualgap.run.solve import solve
 
@@ -44,9 +39,6 @@ except ImportError:  # before scikit-learn 1.9
 
 
 _MAX_EPOCHS = 10_000  # for max_iter=None; the default of max_iter elsewhere
-# A shift of the intercept below this share of its size is rounding: the solution stays as it is,
-# and its certificate with it.
-_NEGLIGIBLE_SHIFT = 1e-14
 
 
 class Subproblem(NamedTuple):
@@ -57,18 +49,6 @@ class Subproblem(NamedTuple):
     loss: Any
     penalty: Any
     lam: float
-
-
-class Fit(NamedTuple):
-    """A solution, with coefficients in the dtype of X and the certificate of those."""
-
-    solution: Solution
-    coef: Any
-    intercept: Any
-    dual: Floats
-    certificate: Certificate
-    radius: Radius
-    zeros: Any
 
 
 # --- solving --------------------------------------------------------------------------------------
@@ -91,6 +71,8 @@ def solve_all(
         None if alone and model.n_jobs is None else threads if len(subproblems) == 1 else 1
     )
 
+    first = model._problem(X, subproblems[0])  # the others share its data and norms
+
     def run(k: int) -> Fit:
         listener = reports.listener(k)
 
@@ -100,7 +82,14 @@ def solve_all(
             return stopped_by_sklearn or stopped_by_user or stop.is_set()
 
         quiet = listener is None and model.callback is None and alone
-        problem = model._problem(X, subproblems[k])
+        problem = first if k == 0 else model._problem(first, subproblems[k])
+        if model._starts_solved:
+            coef, intercept, _ = starts[k]
+            known = known_solution(
+                problem, coef, intercept, model.tol, model.relative_to, published
+            )
+            if known is not None:
+                return finish(problem, known)
         solution = solve(
             problem,
             model.method,
@@ -112,6 +101,8 @@ def solve_all(
             progress=alone and bool(model.verbose),
             warm_start=starts[k],
             n_threads=threads_each,
+            relative_to=model.relative_to,
+            published=published,
         )
         return finish(problem, solution)
 
@@ -186,60 +177,6 @@ def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: b
     return words + (
         f"Raise max_iter (now {epochs}) or tol, scale the features, or try another method."
     )
-
-
-# --- what is kept of a solution -------------------------------------------------------------------
-
-
-def finish(problem: Problem, solution: Solution) -> Fit:
-    """The model that an estimator stores, with its certificate and what follows from it."""
-    coef, intercept = centred(problem, solution)
-    balanced = _balanced(problem, coef, intercept)
-    dual, certificate = solution.dual, solution.certificate
-    same = coef is solution.coef and balanced is solution.intercept
-    if not same or problem.X.dtype != np.float64:
-        # The model differs from the solution, and needs a certificate of its own.
-        coef = coef.astype(problem.X.dtype)
-        intercept = np.asarray(balanced, dtype=problem.X.dtype)[()]
-        flat = problem.flat(dual, "dual", problem.n)
-        certificate, flat = prove(problem, joined(problem, coef, intercept), flat)
-        dual = problem.shaped(flat)
-    return Fit(
-        replace(solution, problem=None),  # drops the views of X
-        coef,
-        intercept,
-        dual,
-        certificate,
-        # In float64: bounds that follow from a float32 would be rounded to float32.
-        radius(problem, coef, np.float64(intercept), dual, certificate),
-        proven_zero(problem, certificate, dual),
-    )
-
-
-def centred(problem: Problem, solution: Solution) -> tuple[Any, Any]:
-    """Of all models with the same objective value, the one that other libraries find.
-
-    Softmax and the multiclass hinge depend on differences between classes only, so coefficients and
-    intercepts without a penalty can move together.
-    """
-    coef, intercept = solution.coef, solution.intercept
-    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
-        if problem.intercept is True:
-            # A class without weight has an intercept near −∞, which must not move the others.
-            intercept = intercept - np.mean(intercept[~problem.classes_without_weight])
-        if problem.features.free.all():
-            coef = coef - coef.mean(axis=1, keepdims=True)
-    return coef, intercept
-
-
-def _balanced(problem: Problem, coef: Any, intercept: Any) -> Any:
-    """For the squared loss the best intercept given the coefficients, as if X were centred."""
-    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
-        return intercept
-    residuals = problem.y - problem.decision(joined(problem, coef, intercept))
-    shift = float(np.sum(problem.c * residuals))
-    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
-    return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept
 
 
 # --- scikit-learn's callbacks ---------------------------------------------------------------------

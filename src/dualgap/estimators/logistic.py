@@ -12,7 +12,7 @@ from dualgap import losses
 from dualgap.estimators.base import InverseStrength, choice
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import COMPATIBLE, documented
-from dualgap.estimators.fits import Fit
+from dualgap.estimators.fitted import Fit
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import number
 

@@ -20,8 +20,8 @@ from dualgap.linalg.validate import number
     alpha="""float, default 0.0001
     Strength of the penalty; 0 for none.""",
     tol="""float, default 1e-5
-    Stop when the certified duality gap is at most ``tol`` times the objective at zero
-    coefficients and the best intercept.""",
+    Stop when the certified duality gap is at most ``tol`` times the best possible objective (or
+    times 0.001·P(0), if that is more; P(0) is the objective of the best constant).""",
 )
 @dataclass(eq=False, repr=False, kw_only=True)
 class HuberRegression(Strength, LinearRegressor):
@@ -44,8 +44,9 @@ class HuberRegression(Strength, LinearRegressor):
     quantile="""float, default 0.5
     Which quantile to predict, between 0 and 1.""",
     tol="""float, default 1e-6
-    Stop when the certified duality gap is at most ``tol`` times the objective at zero coefficients
-    and the best intercept; small, since scikit-learn's solvers of linear programs are exact.""",
+    Stop when the certified duality gap is at most ``tol`` times the best possible objective (or
+    times 0.001·P(0), if that is more; P(0) is the objective of the best constant). It is small,
+    since scikit-learn's solvers of linear programs are exact.""",
 )
 @dataclass(eq=False, repr=False, kw_only=True)
 class QuantileRegressor(Strength, LinearRegressor):

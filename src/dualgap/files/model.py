@@ -134,7 +134,9 @@ def model_of(
         lam=problem.lam,
         fit_intercept=problem.intercept,
         intercept_scaling=problem.constant if problem.intercept == "penalised" else 1.0,
-        certificate=bare(proof.primal, proof.dual, proof.gap, proof.scale, proof.radius),
+        certificate=bare(
+            proof.primal, proof.dual, proof.gap, proof.scale, proof.radius, proof.least
+        ),
         radius=radius(problem, solution.coef, solution.intercept, solution.dual, proof),
         feature_names=None if feature_names is None else tuple(map(str, feature_names)),
         settings={
@@ -151,6 +153,8 @@ def model_of(
     )
 
 
-def bare(primal: float, dual: float, gap: float, scale: float, reach: float | None) -> Certificate:
+def bare(
+    primal: float, dual: float, gap: float, scale: float, reach: float | None, least: float = 0.0
+) -> Certificate:
     """A certificate without the parts of each sample and feature."""
-    return Certificate(primal, dual, gap, scale, reach, np.empty(0), np.empty(0))
+    return Certificate(primal, dual, gap, scale, reach, np.empty(0), np.empty(0), least=least)

@@ -49,6 +49,7 @@ def as_tree(model: Model) -> dict[str, Any]:
             "gap": proof.gap,
             "relative_gap": proof.relative_gap,
             "scale": proof.scale,
+            "least": proof.least,
             "radius": proof.radius,
         },
         "decision_radius": reach,
@@ -90,7 +91,8 @@ def as_model(tree: Mapping[str, Any], limit: float = math.inf) -> Model:
 def _certificate(tree: Mapping[str, Any]) -> Any:
     reach = None if tree["radius"] is None else float(tree["radius"])
     primal, dual, gap, scale = (float(tree[name]) for name in ("primal", "dual", "gap", "scale"))
-    return bare(primal, dual, gap, scale, reach)
+    # Files of 0.1 do not say it; it is 0 for most losses.
+    return bare(primal, dual, gap, scale, reach, float(tree.get("least", 0.0)))
 
 
 def _radius(tree: Mapping[str, Any], p: int) -> Radius:

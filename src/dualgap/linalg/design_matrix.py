@@ -7,18 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.linalg import products, storage
+from dualgap.linalg import dense, products, storage
 from dualgap.linalg.matrices import Bordered, Dense, DenseBordered, DenseExtended, Extended
 from dualgap.linalg.shift import Shift, moved
 from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, positive
+
+# Dense rows of at least so many features, of which at most one in so many has a coefficient: then
+# gathering these columns costs less than a pass. 38 × 7129 with 30 coefficients: a quarter.
+_MANY_FEATURES, _COPY_SHARE = 1000, 16
+# What a matrix is made of, and what it has found out about itself.
+_GIVEN = ("given", "X", "shift", "n", "p", "d", "intercept", "constant", "size", "_along")
+_MEASURED = (
+    "_measured", "row_squares", "column_squares", "total_square", "stored_rows", "rows", "columns",
+    "entries", "column_sizes", "even_squares", "longest_row",
+)  # fmt: skip
+
+
+# Cached facts that depend on the value of the constant feature.
+FACTS_OF_CONSTANT = (
+    "row_squares", "column_squares", "total_square", "mean_square", "rows", "columns",
+    "column_sizes", "even_squares", "small_rows",
+)  # fmt: skip
 
 
 class DesignMatrix:
     """X with its views, norms and products. n samples, p features, d with the constant feature.
 
     ``X`` is ``given``, except for columns that a free intercept allows to ``shift``: internally,
-    the intercept is that of the shifted data (``problem/intercept.py``).
+    the intercept is that of the shifted data (``problem/intercept.py``). X may also be another
+    ``DesignMatrix``, whose data and norms are then shared.
     """
+
+    intercept: bool | str
+    given: Any
 
     def __init__(
         self,
@@ -28,16 +49,26 @@ class DesignMatrix:
         *,
         is_whole: bool = True,
     ) -> None:
+        self.intercept = _check_intercept(intercept)
+        scaling = positive(intercept_scaling, "intercept_scaling")
+        self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
+        if isinstance(X, DesignMatrix):
+            if (X.intercept, X.constant) == (self.intercept, self.constant):
+                self._share(X)
+                return
+            X = X.given
         self.given = self.X = storage.as_data(X)
         self.shift: Shift | None = None
         self.n, self.p = self.X.shape
-        self.intercept = _check_intercept(intercept)
         if self.intercept is True and is_whole:  # partitions would have to agree on one shift
             self.X, self.shift = moved(self.given)
-        scaling = positive(intercept_scaling, "intercept_scaling")
-        self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
         self.d = self.p + self.has_intercept
         self.measure()
+
+    def _share(self, other: DesignMatrix) -> None:
+        """Take over data, views and norms of another matrix, checked and measured already."""
+        own = vars(other)
+        self.__dict__.update({name: own[name] for name in (*_GIVEN, *_MEASURED) if name in own})
 
     @property
     def has_intercept(self) -> bool:
@@ -45,9 +76,17 @@ class DesignMatrix:
         return self.intercept is not False
 
     def measure(self) -> None:
-        """The first pass over X: squared norms along the order of storage, and the largest size."""
-        self._along = products.measure(self._stored)
+        """The first pass over X: squared norms along the order of storage, and the largest size.
+
+        For a dense matrix the same pass finds the norms across that order.
+        """
+        stored = self._stored
         self._measured: dict[str, tuple[Floats, Any]] = {}  # shared with copies of this object
+        if isinstance(stored, Dense):
+            self._along, across = dense.measure(stored)
+            self._measured["across"] = across, np.broadcast_to(len(self._along), len(across))
+        else:
+            self._along = products.measure(stored)
         size = float(np.sqrt(np.max(self._along)))
         if not SMALLEST < size < LARGEST:
             size = self._checked_size()
@@ -75,10 +114,15 @@ class DesignMatrix:
             self._measured["across"] = products.measure_across(self._stored)
         return self._measured["across"]
 
+    @property
+    def squares_of_rows(self) -> Floats:
+        """Σ_j x_ij² for each sample, without the constant feature."""
+        return self._along if self.by_rows else self.measure_across()[0]
+
     @cached_property
     def row_squares(self) -> Floats:
         """‖x_i‖² for each sample."""
-        squares = self._along if self.by_rows else self.measure_across()[0]
+        squares = self.squares_of_rows
         return squares + self.constant**2 if self.has_intercept else squares
 
     @cached_property
@@ -86,6 +130,20 @@ class DesignMatrix:
         """Σ_i x_ij² for each feature."""
         squares = self.measure_across()[0] if self.by_rows else self._along
         return np.append(squares, self.n * self.constant**2) if self.has_intercept else squares
+
+    def square_of_column(self, j: int) -> float:
+        """Σ x_j². Only that of the constant feature does not need the norms of all columns."""
+        if self.has_intercept and j == self.p:
+            return float(self.n * self.constant**2)
+        return float(self.column_squares[j])
+
+    def one_column(self, j: int) -> Floats:
+        """Feature j of each sample: a pass over X, unless it is the constant one."""
+        if self.has_intercept and j == self.p:
+            return np.full(self.n, self.constant)
+        unit = np.zeros(self.d)
+        unit[j] = 1.0
+        return self.times(unit, 1)
 
     @cached_property
     def total_square(self) -> float:
@@ -102,6 +160,12 @@ class DesignMatrix:
         counts = self._counts(some, self.p, of_rows=True)
         counts += float(self.has_intercept)
         return counts
+
+    @cached_property
+    def longest_row(self) -> float:
+        """A bound on the number of entries of each sample."""
+        known = self.by_rows and storage.is_sparse(self.X)
+        return float(np.max(self.row_counts)) if known else float(self.d)
 
     @property
     def column_counts(self) -> Floats:
@@ -163,10 +227,23 @@ class DesignMatrix:
     def times(self, w: Floats, width: int) -> Floats:
         """X w, in float64."""
         out, own = np.empty(self.n * width), self.p * width
-        (products.gather if self.by_rows else products.scatter)(self._stored, w[:own], out)
+        used = self._few_used(w[:own]) if width == 1 else None
+        if used is not None:
+            some = storage.rows(np.ascontiguousarray(self.X[:, used]))
+            products.gather(some, np.ascontiguousarray(w[used]), out)
+        else:
+            (products.gather if self.by_rows else products.scatter)(self._stored, w[:own], out)
         if self.has_intercept:
             out.reshape(self.n, width)[:] += self.constant * w[own:]
         return out
+
+    def _few_used(self, w: Floats) -> Any:
+        """The places of entries other than 0, if these are so few that a product with dense rows
+        should copy their columns first; else None."""
+        if self.p < _MANY_FEATURES or storage.is_sparse(self.X) or not self.by_rows:
+            return None
+        used = np.flatnonzero(w)
+        return used if 0 < len(used) * _COPY_SHARE <= self.p else None
 
     def summed(self, weights: Floats, width: int) -> Floats:
         """Xᵀ weights, in float64."""

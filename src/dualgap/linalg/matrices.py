@@ -1,6 +1,7 @@
 """What kernels read of X: three rules (``span``, ``place``, ``entry``) make all storages one thing.
 
 ``Dense``                a dense matrix, one coordinate per row; any strides, so a transpose is free
+``Chosen``               some coordinates of a dense matrix
 ``Sparse``, ``Ones``     rows of a CSR matrix or columns of a CSC matrix; all entries 1
 ``Bordered``, ``Extended``  with a constant feature that is stored nowhere: one more entry in each
                          coordinate (by samples), or one more coordinate (by features)
@@ -49,6 +50,29 @@ class Dense(NamedTuple):
         line = 64 // row.itemsize
         for t in range(0, min(len(row), 32 * line), line):
             prefetch(row, t)
+
+
+class Chosen(NamedTuple):
+    """Some coordinates of a dense matrix: number i is ``data[where[i]]``."""
+
+    data: Any
+    where: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.where), self.data.shape[1]
+
+    def span(self, i):
+        return 0, self.data.shape[1]
+
+    def place(self, i, t):
+        return t
+
+    def entry(self, i, t):
+        return self.data[self.where[i], t]
+
+    def within(self, i, low, high):
+        return low, high
 
 
 class Sparse(NamedTuple):

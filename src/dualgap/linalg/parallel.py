@@ -166,6 +166,17 @@ def across(matrix: Any, size: int | None = None, work: float | None = None) -> l
     return _cut(matrix, max(1, count - count % 2))  # threads mostly come in pairs
 
 
+def stretches(matrix: Any, size: int, *, even: bool = False) -> list[slice]:
+    """Ranges of places that start at multiples of ``size``. If ``even``, their number depends on
+    the data alone, for sums with an array of their own for each range."""
+    places = matrix.shape[1]
+    parts = 1
+    if _work(matrix) >= TUNING.worthwhile:
+        parts = TUNING.sections_across if even else count()
+    cuts = [places * turn // (parts * size) * size for turn in range(parts)]
+    return [slice(first, last) for first, last in pairwise([*cuts, places]) if first < last]
+
+
 def arrays(count: int, *shape: int) -> list[Floats]:
     """Arrays of zeros, one for each range, on cache lines of their own: two threads that write to
     the same line wait for each other at each number."""

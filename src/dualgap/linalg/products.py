@@ -12,12 +12,12 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg.matrices import Ones, Sparse
+from dualgap.linalg import dense
+from dualgap.linalg.dense import BLOCK
+from dualgap.linalg.matrices import Dense, Ones, Sparse
 from dualgap.linalg.parallel import across, along, arrays, section, together
 from dualgap.linalg.validate import Floats
 
-# Long sums are added up in blocks: rounding errors grow with the size of a block, not with n.
-BLOCK = 1024
 _UNROLLED = 8  # entries read at once from ragged rows, w8a: 0.58 → 0.42 ms a product
 _RAGGED_FROM = 1 << 16  # entries of a matrix below which the order of reading does not matter
 _SHORT_ROW = 24  # mean entries per coordinate above which unrolling no longer pays
@@ -40,6 +40,9 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
         out[:] = 0.0
         return
     width = len(vector) // matrix.shape[1]
+    if width == 1 and isinstance(matrix, Dense):
+        dense.gather(matrix, vector, out)
+        return
     action, more = (_gather_blocks, (width,)) if width > 1 else (gather_scalars, ())
     if width == 1 and _is_ragged(matrix):
         action = _gather_ragged
@@ -50,6 +53,9 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
 def scatter(matrix: Any, weights: Any, out: Any) -> None:
     """out = Σ_i weights_i A_i, for each of K."""
     width = len(out) // matrix.shape[1]
+    if width == 1 and isinstance(matrix, Dense):
+        dense.scatter(matrix, weights, out)
+        return
     action, more = (_scatter, ()) if width == 1 else (_scatter_blocks, (width,))
     lines = across(matrix)
     if len(lines) == 1:
@@ -246,25 +252,6 @@ def _measure_across(matrix: Any, rows: int, out: Any) -> None:
             k = place(matrix, i, t)
             out[k, 0] += x * x
             out[k, 1] += 1.0
-
-
-@kernel
-def occurrences(matrix: Any, labels: Any, counts: Any, runs: Any) -> None:
-    """For each place k: how many coordinates have a nonzero there, and in how many runs of equal
-    labels. With sorted labels that is the number of labels; in any order it is 1 if there is one.
-    """
-    last = np.full(len(counts), -1, np.int64)
-    counts[:] = 0.0
-    runs[:] = 0.0
-    for i in range(len(labels)):
-        start, stop = span(matrix, i)
-        for t in range(start, stop):
-            if entry(matrix, i, t) != 0.0:
-                k = place(matrix, i, t)
-                counts[k] += 1.0
-                if last[k] != labels[i]:
-                    last[k] = labels[i]
-                    runs[k] += 1.0
 
 
 @kernel

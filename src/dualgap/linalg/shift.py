@@ -69,10 +69,15 @@ def _suspects(X: Any) -> Any:
     by_columns = storage.is_sparse(X) and X.format == "csc"  # where distant rows are expensive
     last = min(_INSPECTED_ROWS, X.shape[0]) if by_columns else X.shape[0]
     some = X[np.unique(np.linspace(0, last - 1, _INSPECTED_ROWS).astype(np.int64))]
-    some = some.toarray() if storage.is_sparse(X) else some
+    full = np.arange(X.shape[1])
+    if storage.is_sparse(X):  # a column with a 0 is none, which leaves few to look at
+        counts = np.diff(some.indptr) if by_columns else np.bincount(some.indices)
+        full = np.flatnonzero(counts == some.shape[0])
+        some = some[:, full].toarray()
     with np.errstate(invalid="ignore"):
-        spread, least = some.max(axis=0) - some.min(axis=0), np.abs(some).min(axis=0)
-        return np.flatnonzero((least > 0.0) & (spread <= _RELATIVE_SPREAD * 1.1 * least))
+        spread = some.max(axis=0) - some.min(axis=0)
+        least = np.abs(some).min(axis=0)
+        return full[(least > 0.0) & (spread <= _RELATIVE_SPREAD * 1.1 * least)]
 
 
 def _subtracted(X: Any, shift: Shift) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from dualgap import samplings
 from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
+from dualgap.methods.cost import newton_seconds, sweeps_seconds
 from dualgap.methods.registry import METHODS, Method, suitable
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
@@ -17,6 +18,7 @@ from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.preferred_view import TUNING as VIEW_TUNING
 from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_view, reason_view
+from dualgap.steps.sweeps.free_intercept import has_free_intercept
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,12 @@ class Tuning:
     # take about a second.
     newton_products: float = 2e9
     newton_coefficients: int = 2000
-    # The most passes over the data that a Newton step may cost where coordinate steps are an
-    # alternative. Up to 15 (a9a 8, ijcnn1 and covtype 6, mushrooms 11) Newton steps won for every
-    # loss; at 27 (w8a) they lost for the logistic loss and, at a moderate tol, for the hinge.
+    # The most features of small dense data whose systems are solved without BLAS: 0.2 ms each, so
+    # that a whole fit takes a millisecond or two, as long as other methods need to begin.
+    small_features: int = 100
+    # The most passes over the data that a Newton step may cost where steps over features are an
+    # alternative (a9a 8, ijcnn1 and covtype 6, mushrooms 11). Sweeps are compared by cost.
     newton_passes: float = 15.0
-    # The same for losses made of quadratic pieces, for which few Newton steps suffice ...
-    newton_passes_pieces: float = 40.0
-    # ... and for losses with kinks, at a tol at most this small: then coordinate steps take many
-    # passes. The three numbers were chosen together and not measured one by one.
-    newton_passes_kinks: float = 100.0
-    tight_tol: float = 3e-6
     # Condition of the dual problem from which Newton steps are taken whenever they are affordable.
     coupled_condition: float = 20.0
     # Samples per feature from which Newton steps that start on a subsample beat working sets, up to
@@ -66,16 +64,39 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
+    if _is_small(problem):
+        return _auto("small-newton", "the data are small")
     dual, primal = dual_refusal(problem), primal_refusal(problem)
     sets = _reason_working_set(problem)
     if sets:
         return _auto("working-set", sets)
-    newton = _reason_newton(problem, tol, bool(dual and primal))
+    if problem.width == 1 and _suits_sweeps(problem):
+        return _cheaper(problem, tol)
+    classes = _reason_classes(problem)
+    if classes:
+        return _auto("newton-cg", classes)
+    newton = _reason_newton(problem, bool(dual and primal))
     if newton and _newton_is_affordable(problem):
         return _auto("newton", f"there are few features and {newton}")
-    if _sweeps_pay(problem):
-        return _auto("sweeps", reason_view(problem))
     return choose_to_sample(problem)
+
+
+def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
+    """Newton steps or sweeps, where both could solve a problem."""
+    possible = problem.coef_size <= TUNING.newton_coefficients
+    if not possible or METHODS["newton"].refusal(problem):
+        few = has_free_intercept(problem)
+        return _auto("sweeps", "only the intercept has no penalty" if few else reason_view(problem))
+    newton, sweeps = newton_seconds(problem, tol), sweeps_seconds(problem, tol)
+    if newton <= sweeps:
+        return _auto("newton", "there are few features and its steps should cost less than sweeps")
+    return _auto("sweeps", "they should cost less than Newton steps")
+
+
+def _is_small(problem: Problem) -> bool:
+    if problem.d > TUNING.small_features or problem.small_rows is None:
+        return False
+    return METHODS["small-newton"].refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:
@@ -141,20 +162,31 @@ def _is_coupled(problem: Problem) -> bool:
     return dual_condition(problem, strengths[0]) > TUNING.coupled_condition
 
 
-def _sweeps_pay(problem: Problem) -> bool:
-    """Whether samples should be the coordinates; for a squared loss only if they are few."""
-    if _reason_proximal(problem) or preferred_view(problem) != "dual":
-        return False
+def _suits_sweeps(problem: Problem) -> bool:
+    """Whether samples can be the coordinates; for a squared loss only if they are few."""
     if METHODS["sweeps"].refusal(problem) is not None:
         return False
-    return not problem.loss.quadratic or problem.n <= problem.d
+    if problem.loss.quadratic and problem.n > problem.d:
+        return False
+    if not has_free_intercept(problem):
+        return _reason_proximal(problem) is None and _may_prefer_samples(problem)
+    unbounded = problem.loss.differentiable and problem.loss.gamma == 0.0
+    strengths = problem.features.strength[:-1]
+    finite = strengths[np.isfinite(strengths)]
+    even = not finite.size or finite.max() <= VIEW_TUNING.uneven_strengths * finite.min()
+    return bool(even and not unbounded)
+
+
+def _may_prefer_samples(problem: Problem) -> bool:
+    """Whether samples are the better coordinates, unless λ is so small that Newton steps win."""
+    return preferred_view(problem) == "dual" or problem.d <= TUNING.newton_coefficients
 
 
 def _auto(name: str, reason: str) -> tuple[str, Method]:
     return f"auto ({name}, since {reason})", METHODS[name]
 
 
-def _reason_newton(problem: Problem, tol: float, neither: bool) -> str | None:
+def _reason_newton(problem: Problem, neither: bool) -> str | None:
     """Why coordinate steps would take many passes, or Newton steps few; None if neither."""
     if len(problem.free_places):
         return "not all of them have a penalty"
@@ -165,16 +197,24 @@ def _reason_newton(problem: Problem, tol: float, neither: bool) -> str | None:
     if problem.width > 1:
         return None
     tall = _is_tall(problem) and dual_refusal(problem) is not None
-    if tall or _newton_passes(problem) <= _affordable_passes(problem, tol):
+    if tall or _newton_passes(problem) <= TUNING.newton_passes:
         return "many samples for each"
     return None
 
 
-def _affordable_passes(problem: Problem, tol: float) -> float:
-    """How many passes a Newton step may cost if coordinate steps are an alternative."""
-    if not problem.loss.differentiable:
-        return TUNING.newton_passes_kinks if tol <= TUNING.tight_tol else TUNING.newton_passes
-    return TUNING.newton_passes_pieces if hasattr(problem.loss, "face") else TUNING.newton_passes
+def _reason_classes(problem: Problem) -> str | None:
+    """Why Newton steps on all classes at once need fewer passes; None if they do not."""
+    if METHODS["newton-cg"].refusal(problem) is not None:
+        return None
+    if len(problem.free_places) > TUNING.proximal_features * problem.width:
+        return None
+    if problem.d > TUNING.newton_coefficients:
+        return None
+    if len(problem.free_places):
+        return "there are many classes, and not all features have a penalty"
+    if _is_coupled(problem):
+        return "there are many classes, and lam is small for data of this size"
+    return None
 
 
 def _newton_passes(problem: Problem) -> float:
@@ -202,7 +242,8 @@ def _speed(problem: Problem) -> float:
 
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
-    if method == "auto" and sampling is not None:
+    automatic = isinstance(method, str) and method == "auto"
+    if automatic and sampling is not None:
         name, usual = choose_to_sample(problem)
     else:
         name, usual = _look_up(method, problem, tol)
@@ -211,7 +252,8 @@ def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[s
         sampling = _as_sampling(sampling)
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
-    refusal = chosen.refusal(problem)
+    trusted = automatic and sampling is None  # it has asked already
+    refusal = None if trusted else chosen.refusal(problem)
     if refusal:
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     return (

@@ -220,6 +220,20 @@ METHODS: dict[str, Method] = {
         "Li, Sun, Toh 2018",
         when="up to two thousand features, an intercept, tight tol. What auto takes there",
     ),
+    "small-newton": Method(
+        steps.SmallNewton(),
+        samplings.Full(),
+        "the same steps, compiled as a whole, for small data",
+        "Li, Sun, Toh 2018",
+        when="data of up to 260,000 numbers and 100 features. What auto takes there",
+    ),
+    "newton-cg": Method(
+        steps.NewtonCG(),
+        samplings.Full(),
+        "Newton steps by conjugate gradients, for many classes",
+        "Dembo, Eisenstat, Steihaug 1982",
+        when="softmax and the multiclass hinge under L2. What auto takes there",
+    ),
     "working-set": Method(
         steps.WorkingSet(),
         samplings.Full(),

@@ -6,11 +6,15 @@ so that adding a constant to y or to X does not change the scale.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import slope, value
+from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.softmax import Softmax
 from dualgap.proof import terms
@@ -23,14 +27,16 @@ class Tuning:
     accuracy: float = 1e-3  # relative, of the minimum over the intercept; a scale needs no more
     # A minimum below this fraction of P(0) is a rounding error: a constant fits y exactly.
     exact_fit: float = 1e-13
-    exact_fit_scale: float = 1e-6  # the scale in that case, as a fraction of P(0)
+    exact_fit_scale: float = 1e-3  # the scale in that case, as a fraction of P(0)
     # Decision value of a class without weight: its exponential is 0, and it is still finite.
     absent_class: float = -1e3
     doublings: int = 60  # of the stride, until the slope changes its sign: up to a factor 1e18
-    halvings: int = 60  # of the bracket: down to rounding
+    halvings: int = 90  # trials inside the bracket, every third of which halves it
 
 
 TUNING = Tuning()
+_ACCURACY = TUNING.accuracy  # kernels read module-level names
+_DOUBLINGS, _HALVINGS = TUNING.doublings, TUNING.halvings
 
 
 def null_objective(problem: Any) -> float:
@@ -88,22 +94,50 @@ def class_shares(problem: Any) -> Floats:
 
 
 def best_constant(problem: Any) -> tuple[float, float]:
-    """The minimum over b of Σ c φ(b), and b: convex, by bisection on its slope."""
-    slope, stride = slope_at(problem, 0.0), _stride(problem)
-    near, far = 0.0, -np.sign(slope) * stride
-    for _ in range(TUNING.doublings):  # until the slope changes its sign
-        if slope_at(problem, far) * slope <= 0.0:
+    """The minimum over b of Σ c φ(b), counted from the scale's zero, and b."""
+    y, c = problem.y, problem.c
+    if problem.targets.signs:  # all samples of a label have the same term
+        upper = float(np.sum(storage.chosen(c, np.flatnonzero(y > 0))))
+        y = storage.read_only(np.array([-1, 1], y.dtype))
+        c = storage.as_shares(np.array([float(np.sum(c)) - upper, upper]))
+    offset = problem.origin_value - problem.floor
+    return _best_constant(problem.loss, y, c, offset, _stride(problem))
+
+
+@kernel
+def _best_constant(loss: Any, y: Any, c: Any, offset: float, stride: float) -> tuple[float, float]:
+    """By false position on the slope, which never falls."""
+    at_zero, best, best_value = 0.0, 0.0, np.inf
+    for i in range(len(y)):
+        at_zero += c[i] * slope(loss, 0.0, y[i])
+    near, far = 0.0, -math.copysign(stride, at_zero)
+    at_near, at_far = at_zero, at_zero
+    for _ in range(_DOUBLINGS):
+        at_far = 0.0
+        for i in range(len(y)):
+            at_far += c[i] * slope(loss, far, y[i])
+        if at_far * at_zero <= 0.0:
             break
-        near, far = far, 2.0 * far
-    best = (np.inf, 0.0)
-    for _ in range(TUNING.halvings):
+        near, at_near, far = far, at_far, 2.0 * far
+    for turn in range(_HALVINGS):
         middle = 0.5 * (near + far)
-        at = slope_at(problem, middle)
-        best = min(best, (_objective(problem, np.full(problem.n, middle)), middle))
-        if abs(at * (far - near)) <= TUNING.accuracy * best[0]:  # no more than that can be gained
+        chord = near - at_near * (far - near) / (at_far - at_near)
+        if turn % 3 != 2 and math.isfinite(chord):
+            middle = chord
+        at_middle, total = 0.0, 0.0
+        for i in range(len(y)):
+            at_middle += c[i] * slope(loss, middle, y[i])
+            total += c[i] * value(loss, middle, y[i])
+        total += offset
+        if total < best_value:
+            best, best_value = middle, total
+        if abs(at_middle * (far - near)) <= _ACCURACY * best_value:  # no more can be gained
             break
-        near, far = (middle, far) if at * slope > 0.0 else (near, middle)
-    return best
+        if at_middle * at_zero > 0.0:
+            near, at_near = middle, at_middle
+        else:
+            far, at_far = middle, at_middle
+    return best_value, best
 
 
 def _objective(problem: Any, z: Any) -> float:

@@ -17,9 +17,15 @@ from dualgap.linalg import products, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import Targets, targets_of
-from dualgap.penalties.structure import is_uniform
+from dualgap.penalties.structure import Shape, is_uniform, shape_of
 from dualgap.proof import terms
+from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.free_features import FreeFeatures, free_features
+
+# Data of so many numbers, zeros included, count as small: 2 MB, which caches hold. From there on
+# arithmetic takes longer than calls from Python, and threads share it.
+SMALL = 1 << 18
+SMALL_FEATURES = 100  # the most of a sparse matrix that is copied into an array
 
 
 class FeatureFacts(NamedTuple):
@@ -121,7 +127,7 @@ class Objective(DesignMatrix):
         """λ g(w)."""
         _refuse_length(w, self.coef_size, "w")
         u, parts, none = np.zeros(len(w)), np.empty(len(w)), np.empty(0)
-        return terms.feature_terms(self.penalty, self.lam, w, u, none, parts).values
+        return feature_terms(self.penalty, self.lam, w, u, none, parts).values
 
     def loss_sums(self, z: Floats) -> terms.Sums:
         """Sums of c φ(z) and c φ*(0)."""
@@ -161,6 +167,11 @@ class Objective(DesignMatrix):
         return _distinct_facts(self.features, self.penalty)
 
     @cached_property
+    def penalty_shape(self) -> Shape | None:
+        """The penalty as numbers; None if it has no such form."""
+        return shape_of(self.penalty, self.coef_size)
+
+    @cached_property
     def free_places(self) -> Any:
         """The coefficients without a penalty."""
         return np.flatnonzero(self._distinct.free)
@@ -169,6 +180,19 @@ class Objective(DesignMatrix):
     def unpenalised(self) -> FreeFeatures:
         """The features without a penalty, copied, since every gap check needs them."""
         return free_features(self)
+
+    @cached_property
+    def small_rows(self) -> Floats | None:
+        """X by rows in float64, if it is so small and the problem so simple that one compiled call
+        can do what takes many otherwise (``proof/small_point.py``); else None."""
+        sparse = storage.is_sparse(self.X)
+        if self.n * self.p > SMALL or self.width > 1 or (sparse and self.p > SMALL_FEATURES):
+            return None
+        free = self.free_places
+        if len(free) > 1 or (len(free) and (free[0] != self.p or self.intercept is not True)):
+            return None
+        X = self.X.toarray() if sparse else self.X
+        return storage.read_only(np.ascontiguousarray(X, dtype=np.float64))
 
     @cached_property
     def least_strength(self) -> float:

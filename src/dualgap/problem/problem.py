@@ -16,14 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from dualgap.linalg import storage
+from dualgap.linalg.design_matrix import FACTS_OF_CONSTANT
 from dualgap.linalg.validate import LARGEST, Floats, finite_matrix, finite_vector, positive
 from dualgap.losses.targets import check_loss, check_targets
 from dualgap.penalties import structure
 from dualgap.problem.baseline import best_constant, null_objective
 from dualgap.problem.objective import Objective
-
-# A weight below this fraction of the largest one has a share c_i whose products underflow.
-_LEAST_WEIGHT = 1e-250
+from dualgap.problem.weights import checked_weights, shares_of
 
 # Cached facts that copies of a problem do not share.
 _OF_DATA = (
@@ -37,8 +36,11 @@ _OF_DATA = (
     "floor",
     "_at_zero",
     "mean_square",
+    "longest_row",
+    "small_rows",
 )
 _OF_PENALTY = (
+    "penalty_shape",
     "features",
     "free_places",
     "least_strength",
@@ -46,7 +48,7 @@ _OF_PENALTY = (
     "has_bounded_conj",
     "origin_value",
 )
-_OF_BOTH = ("scale", "least", "best_constant", "unpenalised")
+_OF_BOTH = ("small_rows", "scale", "least", "best_constant", "unpenalised")
 
 
 class Problem(Objective):
@@ -93,8 +95,8 @@ class Problem(Objective):
         self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
         self.penalty = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
-        self.s = _weights(sample_weight, self.n)
-        self.c = storage.as_shares(_shares(self.s, self.n))
+        self.s = checked_weights(sample_weight, self.n)
+        self.c = storage.as_shares(shares_of(self.s, self.n))
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
 
@@ -123,8 +125,9 @@ class Problem(Objective):
     def with_lam(self, lam: float) -> Problem:
         """The same problem at another λ; data, views and measurements are shared."""
         other = copy.copy(self)
-        for fact in ("scale", "least", "best_constant", "origin_value"):
-            other.__dict__.pop(fact, None)
+        if self.__dict__.get("origin_value") != 0.0:  # else they are the same for every λ
+            for fact in ("scale", "least", "best_constant", "origin_value"):
+                other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
         if "unpenalised" in self.__dict__:
             free = self.unpenalised
@@ -146,6 +149,16 @@ class Problem(Objective):
             other.feature_penalty = feature_penalty
         elif self.coef_size == self.p:
             other.feature_penalty = other.penalty
+        return other
+
+    def with_penalised_intercept(self, value: float) -> Problem:
+        """The same problem with an intercept that is penalised as the coefficient of a constant
+        feature of this ``value``; data are shared."""
+        other = copy.copy(self)
+        for fact in (*_OF_PENALTY, *_OF_BOTH, *FACTS_OF_CONSTANT):
+            other.__dict__.pop(fact, None)
+        other.intercept, other.constant = "penalised", value
+        other.penalty = other._on_coefficients(self.feature_penalty)
         return other
 
     def on_features(self, kept: Any) -> Problem | None:
@@ -171,13 +184,17 @@ class Problem(Objective):
         other = copy.copy(self)
         for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
-        other.X, other._measured = storage.select(self.stored_rows, places), {}
-        other.given = other.X
-        other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
+        if storage.is_sparse(self.X):
+            other.X = storage.select(self.stored_rows, places)
+            other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
+        else:
+            other.X = np.ascontiguousarray(self.X[places])
+        other.given, other._measured = other.X, {}
         other.n = len(places)
         other.y = storage.read_only(self.y[places])
         other.c = storage.chosen(self.c, places)
         other.s = None if self.s is None else self.s[places]
+        other._along = self.squares_of_rows[places]
         other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
         return other
 
@@ -190,6 +207,8 @@ class Problem(Objective):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for fact in ("small_rows", "features"):  # computed again, as kernels know them
+            self.__dict__.pop(fact, None)
         # Arrays from a file or a message may be writable or not aligned, and each kernel has been
         # compiled for one kind of array.
         self.y = storage.read_only(np.require(self.y, None, "A"))
@@ -258,28 +277,3 @@ class Problem(Objective):
             f"{self.loss!r}, {self.penalty!r}, lam={self.lam:g}"
             + (f", intercept={self.intercept!r})" if self.has_intercept else ")")
         )
-
-
-def _weights(sample_weight: Any, n: int) -> Floats | None:
-    """The weights, checked; None if they are equal."""
-    if sample_weight is None:
-        return None
-    weights = finite_vector(sample_weight, "sample_weight", n)
-    if (weights < 0.0).any():
-        raise ValueError("sample_weight has negative entries")
-    largest = weights.max()
-    if largest == 0.0:
-        raise ValueError("sample_weight is zero for every sample")
-    if ((weights > 0.0) & (weights < _LEAST_WEIGHT * largest)).any():
-        raise ValueError(
-            f"sample_weight has entries below {_LEAST_WEIGHT:.0e} times the largest one, whose "
-            "shares leave the range of float64: make them 0"
-        )
-    return None if weights.min() == largest else storage.read_only(weights.copy())
-
-
-def _shares(weights: Floats | None, n: int) -> Floats:
-    if weights is None:
-        return np.broadcast_to(1.0 / n, n)
-    shares = weights / weights.max()  # first, so that the sum cannot overflow
-    return np.asarray(shares / shares.sum())

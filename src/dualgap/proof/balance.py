@@ -80,7 +80,7 @@ def polish(family: Family, a: Point, corrected: Callable[[Point, Floats], Point]
     """``a`` after a few corrections of its imbalance, until that is a rounding error of the sum."""
     missing = family.imbalance(a)
     for _ in range(TUNING.max_corrections):
-        if is_balanced(family, a):
+        if (np.abs(missing) <= _ROUNDING_OF_SUM * family.length(a)).all():
             break
         better = corrected(a, missing)
         left = family.imbalance(better)
@@ -161,10 +161,10 @@ def _step_length(slope: Callable[[float], float], first: float) -> float:
 def balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> Floats:
     """A balanced point close to ``a``, or else one close to −φ'(z)."""
     family = _SmoothFamily(problem, X, z)
-    found = family.polished(a, family.curvatures(np.zeros(family.size)))
+    found = family.polished(a, np.zeros(family.size))
     if not is_nearly_balanced(family, found, problem.n):
         found, t = most_balanced(family)
-        found = family.polished(found, family.curvatures(t))
+        found = family.polished(found, t)
     return found
 
 
@@ -177,7 +177,7 @@ def null_dual_point(problem: Any) -> Floats:
         return np.asarray(own - problem.c @ own).ravel()
     family = _SmoothFamily(problem, free.X, np.zeros(problem.n))
     found, t = most_balanced(family)
-    return family.polished(found, family.curvatures(t))
+    return family.polished(found, t)
 
 
 class _SmoothFamily:
@@ -209,11 +209,11 @@ class _SmoothFamily:
     def weighted_gram(self, h: Floats) -> Floats:
         return gram_of(self.X, self.problem.c * h)
 
-    def polished(self, a: Floats, h: Floats) -> Floats:
-        """``a`` without its imbalance, which samples take up in proportion to φ''."""
+    def polished(self, a: Floats, t: Floats) -> Floats:
+        """``a`` without its imbalance, which samples take up in proportion to φ'' at t."""
 
         def corrected(a: Floats, missing: Floats) -> Floats:
-            out = np.empty(self.problem.n)
+            h, out = self.curvatures(t), np.empty(self.problem.n)
             push = h * rows_times(self.X, newton_direction(self.weighted_gram(h), missing))
             terms.projections(self.problem.loss, self.problem.y, a - push, out)
             return out

@@ -82,6 +82,43 @@ class _StepFamily(_Family):
     def shifted(self, shift: Floats) -> Floats:
         return self._stepped(self.z + shift)
 
+    def along_one(self) -> Floats:
+        """The most balanced point for a single free feature. Its imbalance falls with t: a bracket
+        shrinks by chords (Illinois), each of which takes one loop without temporary vectors."""
+        points = self.problem.loss, self.problem.y, self.problem.c, self.X[:, 0], self.a, self.z
+
+        def imbalance(t: float) -> float:
+            return float(_imbalance_of_steps(*points, self.at_rest, self.q, t))
+
+        enough = TUNING.newton_tolerance * self.length(self.a)
+        near, at_near = 0.0, imbalance(0.0)
+        stride = self.difference / (float(np.max(np.abs(self.X))) or 1.0)
+        far, at_far = near, at_near
+        for _ in range(TUNING.max_doublings):
+            if abs(at_far) <= enough or at_near * at_far < 0.0:
+                break
+            near, at_near = far, at_far
+            far += stride if at_near > 0.0 else -stride
+            at_far = imbalance(far)
+            # By the chord, and beyond it, or else by longer and longer strides.
+            fall = abs(at_near - at_far) / stride
+            stride *= 8.0
+            if fall > 0.0:
+                stride = min(max(1.5 * abs(at_far) / fall, stride / 4.0), stride * 1e3)
+        for _ in range(TUNING.max_cuts):
+            if abs(at_far) <= enough or not at_near * at_far < 0.0:
+                break
+            t = far - at_far * (far - near) / (at_far - at_near)
+            if not min(near, far) < t < max(near, far):
+                break
+            at = imbalance(t)
+            if at * at_far < 0.0:
+                near, at_near = far, at_far
+            else:
+                at_near *= 0.5
+            far, at_far = t, at
+        return self.at(np.array([far]))
+
 
 class _ProjectionFamily(_Family):
     """Each sample moves by the shift, as far as its domain allows."""
@@ -94,14 +131,15 @@ class _ProjectionFamily(_Family):
 
 def balance_kinks(problem: Any, X: Floats, q: float, a: Floats, z: Floats) -> Floats:
     """A balanced point close to ``a``."""
-    family: _Family = _StepFamily(problem, X, a, z, q)
-    if is_balanced(family, a):
+    if is_balanced(_Family(problem, X, a), a):
         return a
-    found = _polished(family, most_balanced(family)[0])
+    family = _StepFamily(problem, X, a, z, q)
+    found = family.along_one() if X.shape[1] == 1 else most_balanced(family)[0]
+    found = _polished(family, found)
     if is_nearly_balanced(family, found, problem.n):
         return found
-    family = _ProjectionFamily(problem, X, a)
-    return _polished(family, most_balanced(family)[0])
+    nearest = _ProjectionFamily(problem, X, a)
+    return _polished(nearest, most_balanced(nearest)[0])
 
 
 def _polished(family: _Family, a: Floats) -> Floats:
@@ -126,3 +164,15 @@ def _steps_from_rest(loss: Any, y: Any, a: Any, z: Any, at_rest: Any, q: float, 
     """out = a after the coordinate step at z, less what the step does ``at_rest``."""
     for i in range(len(y)):
         out[i] = project(loss, dual_step(loss, a[i], z[i], q, y[i]) - at_rest[i], y[i])
+
+
+@kernel
+def _imbalance_of_steps(
+    loss: Any, y: Any, c: Any, x: Any, a: Any, z: Any, at_rest: Any, q: float, t: float
+) -> float:
+    """Σ c x a after the coordinate steps at z + x·t, less what they do ``at_rest``."""
+    total = 0.0
+    for i in range(len(y)):
+        step = dual_step(loss, a[i], z[i] + x[i] * t, q, y[i]) - at_rest[i]
+        total += c[i] * x[i] * project(loss, step, y[i])
+    return total

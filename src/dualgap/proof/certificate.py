@@ -5,13 +5,12 @@ of the non-negative parts of ``terms.py``, evaluated on a frozen pair in float64
 given, plus a bound on the rounding errors of that evaluation. The lower bound on min P is D(a) by
 itself, less its own rounding errors: near the optimum it is sharper than P(w) minus the gap.
 
-``certificate_from_sums`` makes every certificate. ``evaluate`` and ``prove`` lead a pair to it;
+``certificate_from_sums`` makes every certificate. ``evaluate`` and ``prove.py`` lead a pair to it;
 partitions of distributed data lead theirs to it as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,17 +21,18 @@ from dualgap.linalg import products, storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
-from dualgap.proof.broken_law import raise_broken_law
 from dualgap.proof.dual_point import (
     AS_MAINTAINED,
-    DOUBLE_DOUBLE,
     FLOAT64,
     FLOAT64_CHEAP_BOUNDS,
     DualPoint,
     Precision,
     make_feasible,
 )
+from dualgap.proof.feature_terms import feature_terms
+from dualgap.proof.goal import ratio, reference, relative_words
 from dualgap.proof.rounding import BalanceCost
+from dualgap.proof.small_point import SmallPoint, small_point
 from dualgap.proof.tuning import TUNING
 
 _NORM_ERROR = 1.0 + 1e-9  # covers the rounding errors of norms
@@ -47,12 +47,13 @@ class Certificate:
     ``gap``            at least P(w) − min P, never negative: the sum of all contributions and of
                        bounds on rounding errors (up to which it is primal − dual)
     ``scale``          P(0), the objective at zero coefficients with the best unpenalised intercept
-    ``relative_gap``   gap / scale, the number that ``tol`` refers to
+    ``relative_gap``   gap / best possible objective, which ``tol`` refers to (``goal.py``)
     ``sample_parts``, ``feature_parts``  what each sample and each feature adds to the gap;
                        ``sample_parts`` is empty if the caller did not ask for it (``evaluate``)
     ``radius``         ‖w − w*‖ ≤ radius; None when the penalty is not strongly convex
     ``constant``       the value of the constant feature, the last one; 0 when there is none
     ``upper``          P(w) is at most this, rounding errors included
+    ``least``          what losses and penalty cannot be below, whatever the coefficients
     """
 
     primal: float
@@ -64,12 +65,16 @@ class Certificate:
     feature_parts: Floats = field(repr=False)
     constant: float = field(default=0.0, repr=False)
     upper: float = field(default=np.inf, repr=False)
+    least: float = field(default=0.0, repr=False)
+
+    @property
+    def reference(self) -> float:
+        """What ``relative_gap`` is relative to."""
+        return reference(self.dual, self.least, self.scale)
 
     @property
     def relative_gap(self) -> float:
-        if self.gap == 0.0:
-            return 0.0
-        return self.gap / self.scale if self.scale > 0.0 else np.inf
+        return ratio(self.gap, self.reference)
 
     def decision_radius(self, X: Any) -> Floats:
         """How far each decision value x·w can be from that of the exact optimum."""
@@ -94,7 +99,7 @@ class Certificate:
         digits = 4 + int(max(0.0, -np.log10(max(self.relative_gap, 1e-12))))
         return (
             f"objective {self.primal:.{digits}g}; no model can do better than "
-            f"{self.dual:.{digits}g}; gap {self.gap:.1e} ({self.relative_gap:.1e} of P(0))"
+            f"{self.dual:.{digits}g}; gap {self.gap:.1e} ({relative_words(self)})"
         )
 
 
@@ -105,17 +110,33 @@ def certificate_from_sums(
     w: Floats,
     point: DualPoint,
     scale: float,
+    least: float,
 ) -> tuple[Certificate, float]:
     """Make a certificate from the sums over all samples and a feasible dual point.
 
     Every certificate is made here, wherever its samples are: for partitions, ``problem`` is the
     driver's. Also returns what rounding errors and the exact balance of free features have added.
     """
-    feature_parts = np.empty(problem.coef_size)
+    parts = np.empty(problem.coef_size)
     with np.errstate(over="ignore", invalid="ignore"):
-        features = terms.feature_terms(
-            problem.penalty, problem.lam, w, point.u, point.error, feature_parts
-        )
+        features = feature_terms(problem.penalty, problem.lam, w, point.u, point.error, parts)
+    return certificate_from_all_sums(
+        problem, samples, features, point, sample_parts, parts, scale, least
+    )
+
+
+def certificate_from_all_sums(
+    problem: Problem,
+    samples: terms.Sums,
+    features: terms.Sums,
+    point: DualPoint,
+    sample_parts: Floats,
+    feature_parts: Floats,
+    scale: float,
+    least: float,
+) -> tuple[Certificate, float]:
+    """The same, if the sums over features are known as well."""
+    with np.errstate(over="ignore", invalid="ignore"):
         cost = BalanceCost(0.0, np.inf, np.inf) if point.cost is None else point.cost
         gap_error = samples.gap_error + features.gap_error + cost.gap
         dual_error = samples.dual_error + features.dual_error + cost.dual
@@ -141,6 +162,7 @@ def certificate_from_sums(
         feature_parts=feature_parts,
         constant=problem.constant,
         upper=np.inf if np.isnan(upper) else upper,
+        least=least,
     )
     return certificate, gap_error + dual_error
 
@@ -182,14 +204,15 @@ def evaluate(problem: Problem, pair: Pair, *, parts: bool = True) -> Certificate
 
     If ``parts`` is false, it lacks the parts of samples.
     """
-    return _attempt(problem, pair, AS_MAINTAINED, parts=parts).certificate
+    return attempt(problem, pair, AS_MAINTAINED, parts=parts).certificate
 
 
-class _Attempt(NamedTuple):
-    """A certificate, the dual point that it rests on, and what rounding errors have added."""
+class Attempt(NamedTuple):
+    """A certificate, the feasible pair that it rests on, and what rounding errors have added."""
 
     certificate: Certificate
-    dual: Floats
+    pair: Pair
+    point: DualPoint
     rounding: float
 
     @property
@@ -202,7 +225,12 @@ class _Attempt(NamedTuple):
         return self.rounding <= TUNING.rounding_share * self.certificate.gap
 
 
-def _attempt(problem: Problem, pair: Pair, precision: Precision, *, parts: bool = True) -> _Attempt:
+def attempt(problem: Problem, pair: Pair, precision: Precision, *, parts: bool = True) -> Attempt:
+    """A certificate of this pair, after its dual point was made feasible."""
+    if precision in (FLOAT64, FLOAT64_CHEAP_BOUNDS):
+        found = small_point(problem, pair)
+        if found is not None:
+            return _small_attempt(problem, pair, found)
     with np.errstate(over="ignore", invalid="ignore"):
         pair, point, shrinkage = make_feasible(problem, pair, precision)
         sample_parts = np.empty(problem.n if parts else 0)
@@ -212,82 +240,16 @@ def _attempt(problem: Problem, pair: Pair, precision: Precision, *, parts: bool 
             problem.weight_error,
         )  # fmt: skip
     certificate, rounding = certificate_from_sums(
-        problem, samples, sample_parts, pair.w, point, problem.scale
+        problem, samples, sample_parts, pair.w, point, problem.scale, problem.least
     )
     # A shorter dual point costs about that share of D(a), which is about as large as P(0).
-    return _Attempt(certificate, pair.a, rounding + shrinkage * problem.scale)
+    return Attempt(certificate, pair, point, rounding + shrinkage * problem.scale)
 
 
-def prove(
-    problem: Problem,
-    w: Floats,
-    dual: Floats | None,
-    target_gap: float = 0.0,
-    z: Floats | None = None,
-    u: Floats | None = None,
-) -> tuple[Certificate, Floats]:
-    """The best certificate found, and the dual point that it rests on.
-
-    Tries the dual points ``dual``, −φ'(Xw) and 0, until a gap of ``target_gap`` is proven. Cheap
-    bounds on rounding errors come first, if they may suffice. Double-double sums take many times as
-    long and are made only where the errors of float64 matter. ``z`` and ``u`` are the products of
-    ``w`` and ``dual``, if they were just computed from the data.
-    """
-    z = problem.decision(w) if z is None else z
-    pairs: list[Pair] = []
-    best: _Attempt | None = None
-    for pair in _candidate_pairs(problem, w, dual, z, u):
-        is_zero = not pair.a.any()
-        if is_zero and best and best.certificate.gap <= best.certificate.primal - problem.least:
-            continue
-        if target_gap > 0.0 and problem.entries >= TUNING.cheap_bounds_entries:
-            best = _better(best, _attempt(problem, pair, FLOAT64_CHEAP_BOUNDS))
-            if best.larger_gap <= target_gap:
-                break
-        pairs.append(pair)
-        best = _better(best, _attempt(problem, pair, FLOAT64))
-        if best.larger_gap <= target_gap:
-            break
-    return _sharpen_if_needed(problem, w, pairs, best, target_gap)
-
-
-def prove_pair(problem: Problem, w: Floats, dual: Floats) -> tuple[Certificate, Floats]:
-    """The certificate from this dual point and no other: two passes over the data."""
-    pair = _pair_with(problem, w, dual, problem.decision(w), None)
-    return _sharpen_if_needed(problem, w, [pair], _attempt(problem, pair, FLOAT64), 0.0)
-
-
-def _candidate_pairs(
-    problem: Problem, w: Floats, dual: Floats | None, z: Floats, u: Floats | None
-) -> Iterator[Pair]:
-    if dual is not None:
-        yield _pair_with(problem, w, dual, z, u)
-    a = np.empty(problem.dual_size)
-    terms.slopes(problem.loss, problem.y, z, a)
-    yield Pair(w, a, z, np.empty(0))
-    yield Pair(w, np.zeros(problem.dual_size), z, np.empty(0))
-
-
-def _pair_with(problem: Problem, w: Floats, dual: Floats, z: Floats, u: Floats | None) -> Pair:
-    a = np.empty(problem.dual_size)
-    terms.projections(problem.loss, problem.y, dual, a)
-    if not np.array_equal(a, dual):
-        return Pair(w, a, z, np.empty(0))
-    return Pair(w, dual, z, np.empty(0) if u is None else u, u_anew=u is not None)
-
-
-def _better(one: _Attempt | None, other: _Attempt) -> _Attempt:
-    return other if one is None or other.certificate.gap < one.certificate.gap else one
-
-
-def _sharpen_if_needed(
-    problem: Problem, w: Floats, pairs: list[Pair], best: _Attempt | None, target_gap: float
-) -> tuple[Certificate, Floats]:
-    """The best attempt, repeated in twice the precision if rounding matters."""
-    if best is None or not (best.is_sharp or best.larger_gap <= target_gap):
-        for pair in pairs:
-            best = _better(best, _attempt(problem, pair, DOUBLE_DOUBLE))
-    assert best is not None
-    if best.certificate.dual > best.certificate.upper:
-        raise_broken_law(problem, best.certificate, w, best.dual)
-    return best.certificate, best.dual
+def _small_attempt(problem: Problem, pair: Pair, found: SmallPoint) -> Attempt:
+    certificate, rounding = certificate_from_all_sums(
+        problem, found.samples, found.features, found.point, found.sample_parts,
+        found.feature_parts, problem.scale, problem.least,
+    )  # fmt: skip
+    pair = pair._replace(a=found.a, z=found.z, u_anew=False)
+    return Attempt(certificate, pair, found.point, rounding + found.shrinkage * problem.scale)

@@ -7,7 +7,9 @@ from typing import Any, overload
 
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
-from dualgap.proof.certificate import Certificate, prove
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.goal import ratio, relative_words
+from dualgap.proof.prove import prove
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +39,21 @@ class CertificateSum:
         return sum(part.scale for part in self.parts)
 
     @property
+    def least(self) -> float:
+        return sum(part.least for part in self.parts)
+
+    @property
+    def reference(self) -> float:
+        return sum(part.reference for part in self.parts)
+
+    @property
     def relative_gap(self) -> float:
-        if self.gap == 0.0:
-            return 0.0
-        return self.gap / self.scale if self.scale > 0.0 else float("inf")
+        return ratio(self.gap, self.reference)
 
     def __str__(self) -> str:
         return (
             f"{len(self.parts)} problems: objective {self.primal:.6g}; no model can do better than "
-            f"{self.dual:.6g}; gap {self.gap:.1e} ({self.relative_gap:.1e} of P(0))"
+            f"{self.dual:.6g}; gap {self.gap:.1e} ({relative_words(self)})"
         )
 
 
@@ -95,10 +103,10 @@ def certify(*args: Any, **options: Any) -> Any:
         result is a ``Certificate``; for models that solve several problems (one-vs-rest, several
         targets) it is a ``CertificateSum``.
 
-        Cost: a few passes over the data if these prove a gap of ``tol`` · P(0). Otherwise as much
+        Cost: a few passes over the data if these prove a relative gap of ``tol``. Otherwise as much
         as a fit by ``solve(problem, tol=tol, max_epochs=max_epochs)`` for each of its problems,
         because a model far from the optimum does not give a good lower bound. The gap exceeds the
-        true distance by at most ``tol`` · P(0), unless a warning says otherwise.
+        true distance by at most ``tol`` times the optimum, unless a warning says otherwise.
 
     ``certify(X, y, coef, intercept=None, loss=, penalty=, lam=, sample_weight=None)``
         The same for coefficients from anywhere, with the objective named as ``Problem`` names it:

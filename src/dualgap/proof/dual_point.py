@@ -27,12 +27,13 @@ from dualgap.proof.rounding import (
     balance_cost,
     cheap_error_of_u,
     cheap_error_of_z,
+    error_of_free_u,
     error_of_u,
     error_of_z,
 )
 from dualgap.proof.tuning import TUNING
 
-_ROUNDED_UP = 1.0 + 4.0 * EPS  # covers the three roundings of an imbalance
+ROUNDED_UP = 1.0 + 4.0 * EPS  # covers the three roundings of an imbalance
 
 
 class DualPoint(NamedTuple):
@@ -41,11 +42,13 @@ class DualPoint(NamedTuple):
     ``u``      (1/λ) Σ c a x, with entries of 0 for free features once these are balanced
     ``error``  bounds the error of u; empty if u is taken as the run maintains it
     ``cost``   what the exact balance of free features costs; None if there is no such balance
+    ``ballast``  the samples whose dual variables make that balance
     """
 
     u: Floats
     error: Floats
     cost: BalanceCost | None = BalanceCost(0.0, 0.0, 0.0)
+    ballast: Any = ()
 
 
 class FeasiblePair(NamedTuple):
@@ -132,11 +135,11 @@ DOUBLE_DOUBLE = Precision(
 
 def make_feasible(problem: Any, pair: Any, precision: Precision) -> FeasiblePair:
     """A pair with a finite D(a), from one with any dual point in the domain of the loss."""
-    if len(problem.free_places):
-        a = _balance(problem, pair)
-        pair = pair if a is pair.a else pair._replace(a=a, u_anew=False)
     if precision is AS_MAINTAINED:
         return _feasible_as_maintained(problem, pair)
+    if len(problem.free_places):
+        a = balanced(problem, pair)
+        pair = pair if a is pair.a else pair._replace(a=a, u_anew=False)
     full, error = precision.compute_u(problem, pair)
     last = full
 
@@ -157,7 +160,7 @@ def make_feasible(problem: Any, pair: Any, precision: Precision) -> FeasiblePair
     return FeasiblePair(last, point, shrinkage)
 
 
-def _balance(problem: Any, pair: Any) -> Floats:
+def balanced(problem: Any, pair: Any) -> Floats:
     """A dual point that satisfies the constraint of each free feature, up to rounding.
 
     It is close to the pair's own, if that has room, else to −φ'(z). If free features are so nearly
@@ -181,13 +184,13 @@ def balance_exactly(
     if not len(free):
         return point
     own = ballast()
-    missing = problem.lam * (np.abs(point.u[own.places]) + point.error[own.places]) * _ROUNDED_UP
+    missing = problem.lam * (np.abs(point.u[own.places]) + point.error[own.places]) * ROUNDED_UP
     cost = balance_cost(problem, own, missing, w)
     if cost is None:
         return point._replace(cost=None)
     u, error = point.u.copy(), point.error + cost.u
     u[free] = error[free] = 0.0
-    return DualPoint(u, error, cost)
+    return DualPoint(u, error, cost, own.samples)
 
 
 def shrink_until_feasible(
@@ -235,15 +238,25 @@ def _feasible_as_maintained(problem: Any, pair: Any) -> FeasiblePair:
     """During a run nothing is proven: an imbalance costs about what it changes."""
     free, slack = problem.free_places, 0.0
     if len(free):
-        u = pair.u.copy() if pair.u_anew else problem.average(pair.a)
-        pair = pair._replace(u=u)
-        if (np.abs(u[free]) > error_of_u(problem, pair.a)[free]).any():
+        if _is_balanced(problem, pair):
+            pair = pair._replace(u=pair.u.copy())
+        else:
+            a = balanced(problem, pair)
+            u = pair.u.copy() if a is pair.a and pair.u_anew else problem.average(a)
+            pair = pair._replace(a=a, u=u)
+        if not _is_balanced(problem, pair):
             pair = _with_zero_dual(problem, pair)
         slack = 2.0 * problem.lam * float(np.sum(np.abs(pair.u[free] * pair.w[free])))
         pair.u[free] = 0.0
     length = _feasible_length(problem, pair.u, np.empty(0))
     pair = pair if length == 1.0 else _multiple(pair, length)
     return FeasiblePair(pair, DualPoint(pair.u, np.empty(0), BalanceCost(0.0, slack, slack)), 0.0)
+
+
+def _is_balanced(problem: Any, pair: Any) -> bool:
+    """Whether free features are balanced, but for rounding errors of u."""
+    free = problem.free_places
+    return bool((np.abs(pair.u[free]) <= error_of_free_u(problem, pair.a)).all())
 
 
 def _with_zero_dual(problem: Any, pair: Any) -> Any:

@@ -5,8 +5,7 @@ With g_j = 0 the conjugate is finite at 0 alone: a dual point is feasible only i
 and floats are balanced only up to rounding. But an exactly balanced point is near: a − Δ, where Δ
 is 0 except for as many dual variables as there are constraints. These variables are the ballast.
 A bound on the imbalance gives one on Δ, and ``rounding.balance_cost`` bounds what such a Δ costs.
-No bound on the optimal coefficients of free features is needed. ``exact_balance.py`` computes Δ
-itself, for proof files.
+No bound on the optimal coefficients of free features is needed. ``exact_balance.py`` computes Δ.
 
 For a loss of many classes a dual variable is an entry (i, k) with k ≠ y_i. The entry of class y_i
 moves by as much the other way, since the entries of a sample add up to 0.
@@ -24,13 +23,12 @@ from dualgap.compile.kernels import helper, kernel
 from dualgap.compile.rules import project
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
+from dualgap.penalties.structure import is_half_square
+from dualgap.proof.block_ballast import forest_of_candidates, spanning_forest
 from dualgap.proof.tuning import TUNING
 
 _FAR = 1e300  # beyond every finite bound on a dual variable
 _USED_ROOM = TUNING.used_room
-
-
-# --- columns --------------------------------------------------------------------------------------
 
 
 class FreeFeatures(NamedTuple):
@@ -51,24 +49,19 @@ class FreeFeatures(NamedTuple):
 
 def free_features(problem: Any) -> FreeFeatures:
     """Reads X once for each free feature; they are few."""
-    width = problem.width
-    features = problem.free_places[::width] // width
+    features = problem.free_places[:: problem.width] // problem.width
     q = _typical_curvature(problem, features)
     X = np.empty((problem.n, len(features)), order="F")
     for column, j in zip(X.T, features):
-        unit = np.zeros(problem.coef_size)
-        unit[j * width] = 1.0
-        column[:] = problem.decision(unit)[::width]
+        column[:] = problem.one_column(j)
     kept, collinear = _independent(X, problem.c)
     features, X = features[kept], np.asfortranarray(X[:, kept])
-    size = np.sqrt(problem.column_squares[features])
-    X /= np.where(size > 0.0, size, 1.0)
-    return FreeFeatures(features, X, collinear, q)
+    size = np.sqrt([problem.square_of_column(j) for j in features])
+    return FreeFeatures(features, X / np.where(size > 0.0, size, 1.0), collinear, q)
 
 
 def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which all others follow exactly on samples with a weight, and False; or all
-    columns, and True, if some follow only nearly."""
+    """Columns from which others follow exactly; whether some only nearly do, then all columns."""
     used = X if X.shape[1] == 1 else X[c > 0.0]
     peaks = np.max(np.abs(used), axis=0)  # not by squares, which underflow
     if X.shape[1] == 1:
@@ -110,7 +103,11 @@ def _follows(X: Floats, kept: list[int], j: int) -> bool:
 
 def _typical_curvature(problem: Any, free: Any) -> float:
     with np.errstate(over="ignore", invalid="ignore"):  # a feature of zeros times infinity
-        others = np.delete(problem.column_squares * problem.smoothness, free)
+        own = getattr(problem, "feature_penalty", None)  # partitions have none
+        if len(free) == problem.has_intercept and is_half_square(own):
+            others = problem.squares_of_rows  # they are known, with the same sum
+        else:
+            others = np.delete(problem.column_squares * problem.smoothness, free)
         q = float(np.sum(others)) / (problem.n * problem.n * problem.lam)
     return q if 0.0 < q < np.inf else float(problem.unit_curvature)
 
@@ -205,7 +202,10 @@ def select_ballast(candidates: Ballast) -> Ballast:
     width = candidates.a.shape[1]
     order = np.argsort(candidates.samples * width + candidates.classes, kind="stable")
     candidates = _at(candidates, order)
-    best = _pivots(candidates.constraints, candidates.samples)
+    if width > 1 and len(candidates.free) == 1:
+        best = spanning_forest(candidates)
+    else:
+        best = _pivots(candidates.constraints, candidates.samples)
     return _at(candidates, np.array(best, dtype=np.int64))
 
 
@@ -216,10 +216,11 @@ def _at(ballast: Ballast, places: Any) -> Ballast:
 def _best_of_each_kind(problem: Any, a: Floats, X: Floats) -> tuple[list[tuple[int, int]], Floats]:
     """Pairs of a sample and the class that moves, and how far each can move."""
     if problem.width == 1 and X.shape[1] == 1:
-        best, far = _roomiest(problem.loss, problem.y, problem.c, a, X[:, 0])
+        best, far = roomiest(problem.loss, problem.y, problem.c, a, X[:, 0])
         return ([(int(best), 0)], np.array([far])) if best >= 0 else ([], np.empty(0))
-    room = _room(problem, a)
-    found: list[tuple[int, int]] = []
+    room, found = _room(problem, a), list[tuple[int, int]]()
+    if X.shape[1] == 1:
+        return forest_of_candidates(problem, room, X[:, 0])
     for k, samples in _kinds(problem):
         own = room[samples, k]
         rows = (problem.c[samples] * own)[:, None] * X[samples]
@@ -234,9 +235,8 @@ def _kinds(problem: Any) -> Iterator[tuple[int, Any]]:
         return
     for label in range(problem.width):
         samples = np.flatnonzero(problem.y == label)
-        for k in range(problem.width if len(samples) else 0):
-            if k != label:
-                yield k, samples
+        others = range(problem.width if len(samples) else 0)
+        yield from ((k, samples) for k in others if k != label)
 
 
 def _pivots(rows: Floats, owners: Any = None) -> list[int]:
@@ -270,7 +270,7 @@ def _room(problem: Any, a: Floats) -> Floats:
 
 
 @helper
-def _room_of(loss: Any, a: float, y: float) -> float:
+def room_of(loss: Any, a: float, y: float) -> float:
     room = min(a - project(loss, -_FAR, y), project(loss, _FAR, y) - a, 1.0 + abs(a))
     return _USED_ROOM * max(room, 0.0)
 
@@ -278,15 +278,15 @@ def _room_of(loss: Any, a: float, y: float) -> float:
 @kernel
 def _rooms(loss: Any, y: Any, a: Any, out: Any) -> None:
     for i in range(len(y)):
-        out[i] = _room_of(loss, a[i], y[i])
+        out[i] = room_of(loss, a[i], y[i])
 
 
 @kernel
-def _roomiest(loss: Any, y: Any, c: Any, a: Any, x: Any) -> tuple[int, float]:
+def roomiest(loss: Any, y: Any, c: Any, a: Any, x: Any) -> tuple[int, float]:
     """The first sample with the most room, in units of its constraint, or −1 if none has room."""
     best, most, room = -1, 0.0, 0.0
     for i in range(len(y)):
-        far = _room_of(loss, a[i], y[i])
+        far = room_of(loss, a[i], y[i])
         if c[i] * far * abs(x[i]) > most:
             best, most, room = i, c[i] * far * abs(x[i]), far
     return best, room

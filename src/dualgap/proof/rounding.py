@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel, ordered_kernel
+from dualgap.compile.kernels import helper, kernel, ordered_kernel
 from dualgap.compile.rules import conj
 from dualgap.compile.scalar import EPS
-from dualgap.linalg.products import BLOCK, norm
+from dualgap.linalg.dense import BLOCK
+from dualgap.linalg.products import norm
 from dualgap.linalg.validate import Floats
 from dualgap.losses._simplex import LOOSE
 from dualgap.problem.intercept import shift_error
 from dualgap.proof.free_features import Ballast
 
-_LOST_SQUARE = 1e-300  # exceeds the square of every entry whose square underflows to 0
-_MULTIPLE = 2.0  # roundings of a multiple of a and of u
-_COST_ERROR = 64.0 * EPS  # exceeds the relative rounding errors of a cost many times over
+LOST_SQUARE = 1e-300  # exceeds the square of every entry whose square underflows to 0
+MULTIPLE = 2.0  # roundings of a multiple of a and of u
+COST_ERROR = 64.0 * EPS  # exceeds the relative rounding errors of a cost many times over
 
 ErrorOfZ = Callable[[slice], Floats]  # takes a slice of samples: no caller needs all at once
 
@@ -82,6 +83,21 @@ def error_of_u(problem: Any, a: Floats) -> Floats:
     )
 
 
+def error_of_free_u(problem: Any, a: Floats) -> Floats:
+    """The entries of ``error_of_u`` that belong to free features."""
+    free = problem.free_places
+    if problem.width > 1 or len(free) > 1 or problem.intercept is not True:
+        return np.asarray(error_of_u(problem, a)[free])
+    # Of the intercept alone, which needs no norms of columns.
+    return error_of_sums(
+        np.array([float(problem.n)]),
+        np.array([problem.n * problem.constant**2]),
+        dual_sizes(problem, a),
+        blocked=not problem.by_rows,
+        weight_error=problem.weight_error,
+    )
+
+
 def cheap_error_of_u(problem: Any, a: Floats) -> Floats:
     """A larger bound, which needs no norms of columns if X is stored by rows."""
     if not problem.by_rows:
@@ -107,7 +123,7 @@ def error_of_sums(
     ``sizes``                ``dual_sizes`` of each class
     ``weight_error``         the relative error of c, in units of EPS
     """
-    more = _MULTIPLE + weight_error + (LOOSE * len(sizes) if len(sizes) > 1 else 0.0)
+    more = MULTIPLE + weight_error + (LOOSE * len(sizes) if len(sizes) > 1 else 0.0)
     if len(sizes) == 1:
         _bound_sums(squares, blocked, float(sizes[0]), more, counts)
         return counts
@@ -143,7 +159,7 @@ def _bound_sums(squares: Any, blocked: bool, size: float, more: float, out: Any)
         if blocked:
             count = min(count, BLOCK + count / BLOCK)
         # Squares of entries below 1e-150 may have been lost.
-        length = math.sqrt(squares[i] + _LOST_SQUARE * out[i])
+        length = math.sqrt(squares[i] + LOST_SQUARE * out[i])
         out[i] = (2.0 + count + more) * EPS * length * size
 
 
@@ -174,7 +190,7 @@ def balance_cost(problem: Any, ballast: Ballast, missing: Floats, w: Floats) -> 
     touched[places, ballast.classes] = 1.0
     if width > 1:
         touched[places, y] = 1.0
-    u = (share[:, None] * np.abs(ballast.X)).T @ touched / problem.lam * (1.0 + _COST_ERROR)
+    u = (share[:, None] * np.abs(ballast.X)).T @ touched / problem.lam * (1.0 + COST_ERROR)
     # |Δ·z| ≤ |Δ| Σ|x||w|, or for classes |Δ|(|z_k| + |z_y|).
     sizes = np.sum((np.abs(ballast.X) @ np.abs(w.reshape(-1, width))) * touched, axis=1)
     costs = np.zeros(len(far))
@@ -182,8 +198,8 @@ def balance_cost(problem: Any, ballast: Ballast, missing: Floats, w: Floats) -> 
     moved = ballast.a.copy()
     action = _growth if width == 1 else _block_growth
     action(problem.loss, signs, moved, ballast.classes, far, costs)
-    dual = float(np.sum(ballast.c * costs)) * (1.0 + _COST_ERROR * (1.0 + weight_error))
-    gap = dual + float(np.sum(share * sizes)) * (1.0 + _COST_ERROR * (1.0 + len(w)))
+    dual = float(np.sum(ballast.c * costs)) * (1.0 + COST_ERROR * (1.0 + weight_error))
+    gap = dual + float(np.sum(share * sizes)) * (1.0 + COST_ERROR * (1.0 + len(w)))
     return BalanceCost(np.asarray(u.ravel()), gap, dual)
 
 
@@ -219,16 +235,20 @@ def bound_moves(ballast: Ballast, missing: Floats, weight_error: float) -> Float
     return np.asarray(t * ballast.room) if t.max() <= 1.0 else None
 
 
+@helper
+def growth_of(loss: Any, at: float, y: float, far: float) -> float:
+    """By how much φ* can grow within ``far``. It is convex, so it grows most at one of the ends."""
+    here = conj(loss, at, y)
+    left, right = conj(loss, at - far, y), conj(loss, at + far, y)
+    size = abs(here) + abs(left) + abs(right) + (abs(at) + far) * (1.0 + abs(y)) + abs(y)
+    return max(max(left, right) - here, 0.0) + COST_ERROR * size
+
+
 @ordered_kernel
 def _growth(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -> None:
-    """By how much φ* can grow. It is convex, so it grows most at one of the ends."""
     for i in range(len(y)):
-        at, low, high = a[i, 0], a[i, 0] - far[i], a[i, 0] + far[i]
         if far[i] > 0.0:
-            here, left, right = conj(loss, at, y[i]), conj(loss, low, y[i]), conj(loss, high, y[i])
-            size = abs(here) + abs(left) + abs(right) + (abs(at) + far[i]) * (1.0 + abs(y[i]))
-            size += abs(y[i])
-            out[i] = max(max(left, right) - here, 0.0) + _COST_ERROR * size
+            out[i] = growth_of(loss, a[i, 0], y[i], far[i])
 
 
 @ordered_kernel
@@ -244,4 +264,4 @@ def _block_growth(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -
             right = conj(loss, row, y[i])
             row[k], row[own] = at, at_own
             size = 1.0 + abs(here) + abs(left) + abs(right)
-            out[i] = max(max(left, right) - here, 0.0) + _COST_ERROR * size * len(row)
+            out[i] = max(max(left, right) - here, 0.0) + COST_ERROR * size * len(row)

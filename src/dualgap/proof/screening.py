@@ -9,14 +9,13 @@ unpenalised intercept Σ c a = Σ c a* = 0, so the mean of x_ij may be subtracte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dualgap.compile.scalar import EPS
-from dualgap.linalg import products
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate
@@ -33,9 +32,8 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     ``certificate`` must rest on ``dual``, as in a Solution. The result has shape (p,), or (p, K)
     for a loss of K classes. For a loss with kinks nothing is proven, and all entries are False.
     """
-    own = problem.p * problem.width
-    if problem.loss.gamma == 0.0 or not np.isfinite(certificate.gap) or not _can_be_zero(problem):
-        return problem.shaped(np.zeros(own, dtype=bool))
+    if not _can_prove(problem, certificate):
+        return problem.shaped(np.zeros(problem.p * problem.width, dtype=bool))
     a = problem.flat(dual, "dual", problem.n)
     point = balance_exactly(
         problem,
@@ -43,28 +41,46 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
         lambda: choose_ballast(problem, a),
         np.zeros(problem.coef_size),
     )
-    if point.cost is None:
-        return problem.shaped(np.zeros(own, dtype=bool))
-    u, error = point.u, point.error
+    return zeros_later(problem, certificate, point)()
+
+
+def zeros_later(
+    problem: Problem, certificate: Certificate, point: DualPoint
+) -> Callable[[], np.ndarray[Any, Any]]:
+    """A function that computes the same when it is needed, from a balanced dual point. It keeps
+    what that takes, and not X."""
+    p, d, width = problem.p, problem.d, problem.width
+    if not _can_prove(problem, certificate) or point.cost is None:
+        return lambda: np.zeros(p if width == 1 else (p, width), dtype=bool)
     squares = _squares(problem)
     if problem.intercept is True:
-        mean = problem.lam * problem.average(np.ones(problem.dual_size))[:own][:: problem.width]
+        mean = problem.lam * problem.average(np.ones(problem.dual_size))[: p * width : width]
         # The square of the mean is known as well as the sum that it is taken from.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
-    reach = (
-        np.sqrt(2.0 * certificate.gap / problem.loss.gamma * squares) / problem.lam * _RADIUS_ERROR
-    )
-    error[:own] += np.repeat(reach, problem.width) + 2.0 * EPS * np.abs(u[:own])
-    lowest, highest = np.empty((2, problem.coef_size))
-    terms.conj_slopes(problem.penalty, u - error, lowest, -np.inf)
-    terms.conj_slopes(problem.penalty, u + error, highest, np.inf)
-    zero = (lowest == 0.0) & (highest == 0.0) & ~problem.features.free
-    return problem.shaped(zero[:own])
+    penalty, lam, gamma = problem.penalty, problem.lam, problem.loss.gamma
+    free, own = problem.features.free, p * width
+
+    def compute() -> np.ndarray[Any, Any]:
+        u, error = point.u, point.error.copy()
+        reach = np.sqrt(2.0 * certificate.gap / gamma * squares) / lam * _RADIUS_ERROR
+        error[:own] += np.repeat(reach, width) + 2.0 * EPS * np.abs(u[:own])
+        lowest, highest = np.empty((2, d * width))
+        terms.conj_slopes(penalty, u - error, lowest, -np.inf)
+        terms.conj_slopes(penalty, u + error, highest, np.inf)
+        zero = ((lowest == 0.0) & (highest == 0.0) & ~free)[:own]
+        return np.asarray(zero if width == 1 else zero.reshape(p, width))
+
+    return compute
+
+
+def _can_prove(problem: Problem, certificate: Certificate) -> bool:
+    known = problem.loss.gamma > 0.0 and np.isfinite(certificate.gap)
+    return bool(known and _can_be_zero(problem))
 
 
 def _can_be_zero(problem: Problem) -> bool:
     """Whether the penalty has a kink or a bound at 0; otherwise no zero can be proven."""
-    shape = shape_of(problem.penalty, problem.coef_size)
+    shape = problem.penalty_shape
     return shape is None or bool(
         ((shape.l1 > 0.0) | (shape.low >= 0.0) | (shape.high <= 0.0)).any()
     )
@@ -72,7 +88,5 @@ def _can_be_zero(problem: Problem) -> bool:
 
 def _squares(problem: Problem) -> Floats:
     """An upper bound on Σ_i c_i x_ij² for each feature of X, rounding errors included."""
-    out = np.empty(problem.p)
-    squares = products.scattered_squares if problem.by_rows else products.weighted_squares
-    squares(problem._stored, problem.c, out)
+    out = problem.mean_squares()[: problem.p]
     return np.asarray(out * (1.0 + (2.0 + problem.n) * EPS))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import kernel, ordered_kernel
-from dualgap.compile.rules import conj, conj_slope, curvature, domain, project, prox, slope, value
+from dualgap.compile.rules import conj, conj_slope, curvature, project, prox, slope, value
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
@@ -29,7 +29,7 @@ _THREADED_SAMPLES = TUNING.threaded_samples
 _THREADED_COSTLY_SAMPLES = TUNING.threaded_costly_samples
 _PIECE, _BOUNDED_PIECE = TUNING.piece, TUNING.bounded_piece
 _SHORT_VECTOR = TUNING.short_vector
-_LOST_SQUARE = 1e-300  # exceeds every weighted square that underflows to 0
+LOST_SQUARE = 1e-300  # exceeds every weighted square that underflows to 0
 _LOST_EXPONENTIAL = 1e-150  # exceeds every exponential that underflows to 0
 _COVERED = 1.0 + 1e-6  # covers the rounding errors of the bounds, which are sums of positive terms
 
@@ -84,17 +84,22 @@ def sample_terms(
     bounds are needed. ``weight_error`` bounds the relative error of c, in units of EPS.
     """
     multiplied = contains_yz(loss)
-    action = block_terms.sample_terms if targets_of(loss).block else _sample_terms
+    action = block_terms.sample_terms if targets_of(loss).block else sums_over_samples
 
     def sums(samples: slice, flat: slice) -> Any:
         points = y[samples], c[samples], z[flat], a[flat]
         bounds = z_error(samples), parts[samples], PER_TERM + weight_error
         return action(loss, multiplied, *points, *bounds)
 
-    found = total(parallel.together(sums, list(pieces(len(y), loss, width, bounded=True))))
-    if z_error is no_error or not _has_exponentials(loss):
-        return found
-    return _with_underflow(found, _LOST_EXPONENTIAL, _LOST_SQUARE * bool(a.any()))
+    found = parallel.together(sums, list(pieces(len(y), loss, width, bounded=True)))
+    return of_samples(found, loss, a, bounded=z_error is not no_error)
+
+
+def of_samples(found: Sequence[Any], loss: Any, a: Any, *, bounded: bool) -> Sums:
+    """Add up what a kernel has found for each piece of the samples."""
+    if not bounded or not _has_exponentials(loss):
+        return total(found)
+    return with_underflow(total(found), _LOST_EXPONENTIAL, LOST_SQUARE * bool(a.any()))
 
 
 def _has_exponentials(loss: Any) -> bool:
@@ -121,7 +126,7 @@ def few_at_once(n: int) -> Iterator[slice]:
 
 
 @ordered_kernel
-def _sample_terms(
+def sums_over_samples(
     loss: Any,
     multiplied: bool,
     y: Any,
@@ -192,60 +197,13 @@ def _sample_terms(
     return *sums, primal_error, gap_error, dual_error
 
 
-def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
-    """The sums over features; fills in their parts. ``u_error`` bounds that of u, or is empty."""
-    sums = _feature_terms(penalty, lam, w, u, parts)
-    found = total([(*sums, *_feature_errors(penalty, lam, w, u, u_error))])
-    if not len(u_error):
-        return found
-    # Squares of small numbers underflow, and λ makes them larger again.
-    of_w, of_u = (_LOST_SQUARE * len(w) * max(lam, 1.0) * bool(np.any(v)) for v in (w, u))
-    return _with_underflow(found, of_w, of_u)
-
-
-def _with_underflow(sums: Sums, of_values: float, of_conjs: float) -> Sums:
+def with_underflow(sums: Sums, of_values: float, of_conjs: float) -> Sums:
     """The sums with what underflow can have taken from values and from conjugates."""
     return sums._replace(
         primal_error=sums.primal_error + of_values,
         gap_error=sums.gap_error + of_values + of_conjs,
         dual_error=sums.dual_error + of_conjs,
     )
-
-
-@ordered_kernel
-def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
-    values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
-    for first in range(0, len(w), CHUNK):
-        chunk_values, chunk_conjs, chunk_parts = 0.0, 0.0, 0.0
-        for j in range(first, min(first + CHUNK, len(w))):
-            penalty_value = value(penalty, w[j], j)
-            penalty_conj = conj(penalty, u[j], j)
-            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
-            parts[j] = max(part, 0.0) if part == part else inf
-            chunk_values = plus(chunk_values, lam * penalty_value)
-            chunk_conjs = plus(chunk_conjs, lam * penalty_conj)
-            chunk_parts = plus(chunk_parts, parts[j])
-        values, conjs = added(*values, chunk_values), added(*conjs, chunk_conjs)
-        gap = added(*gap, chunk_parts)
-    return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
-
-
-@ordered_kernel
-def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> Any:
-    """Bounds on the rounding errors of the sums of values, of all parts, and of conjugates."""
-    primal_error, gap_error, dual_error = 0.0, 0.0, 0.0
-    for j in range(len(u_error)):
-        low, high = domain(penalty, j)
-        left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
-        right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-        own, penalty_value = abs(conj(penalty, u[j], j)), abs(value(penalty, w[j], j))
-        size = penalty_value + own + abs(w[j] * u[j])
-        tilt = max(abs(w[j] - left), abs(w[j] - right))
-        reach = max(abs(left), abs(right))
-        primal_error += lam * PER_TERM * EPS * penalty_value
-        gap_error += lam * (PER_TERM * EPS * size + tilt * u_error[j])
-        dual_error += lam * (PER_TERM * EPS * own + reach * u_error[j])
-    return primal_error, gap_error, dual_error
 
 
 @kernel

@@ -25,7 +25,16 @@ def paragraphs(texts: Iterable[str]) -> str:
 
 def of_runs(runs: Mapping[str, Solution]) -> str:
     """A row for each run: what it has proven, and what that took."""
-    header = ("run", "objective", "bound", "gap", "gap / P(0)", "passes", "seconds", "how it ended")
+    header = (
+        "run",
+        "objective",
+        "bound",
+        "gap",
+        "relative gap",
+        "passes",
+        "seconds",
+        "how it ended",
+    )
     rows = [
         (
             name,

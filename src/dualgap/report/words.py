@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dualgap.proof.goal import ratio, reference, relative_words
 from dualgap.run.recording import Frame, Spread
 from dualgap.run.solution import REMEDY, Solution, counted
 
@@ -18,8 +19,8 @@ def headline(solution: Solution) -> str:
     proof = solution.certificate
     if not math.isfinite(proof.gap):
         return "Nothing is proven yet: no finite bound was found."
-    share = _share(proof.relative_gap)
-    return f"Proven: at most {proof.gap:.1e} above the best possible objective{share}."
+    share = relative_words(proof)
+    return f"Proven: at most {proof.gap:.1e} above the best possible objective ({share})."
 
 
 def meaning(solution: Solution) -> list[str]:
@@ -90,8 +91,8 @@ def _target(solution: Solution) -> str:
 
 
 def _tol(solution: Solution) -> str:
-    scale = solution.certificate.scale
-    return f", that is {solution.target / scale:.1e} of P(0)" if scale > 0.0 else ""
+    size = solution.certificate.reference
+    return f", that is {solution.target / size:.1e} of the optimum" if size > 0.0 else ""
 
 
 def _way(solution: Solution) -> str:
@@ -122,10 +123,10 @@ def together(runs: Mapping[str, Solution]) -> str:
     if len(proofs) < 2 or not math.isfinite(best.primal - bound):
         return ""
     excess = max(best.primal - bound, 0.0)
+    share = ratio(excess, reference(bound, best.least, best.scale))
     return (
         f"Bounds hold for all of them: the best objective, that of {name}, is within "
-        f"{excess:.1e}{_share(excess / best.scale if best.scale > 0 else math.inf)} of the best "
-        "possible by the best bound of all runs."
+        f"{excess:.1e} of the best possible ({share:.1e} of it) by the best bound of all runs."
     )
 
 
@@ -153,7 +154,3 @@ def _left(spread: Spread, noun: str) -> str:
 def _percent(share: float) -> str:
     """Rounded down, so that 100 % means all."""
     return f"{math.floor(1000 * share) / 10:g} %"
-
-
-def _share(relative: float) -> str:
-    return f" ({relative:.1e} of P(0))" if math.isfinite(relative) else ""

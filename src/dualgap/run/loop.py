@@ -4,68 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
-from dualgap.proof.certificate import Certificate, Pair, evaluate, prove
+from dualgap.proof.certificate import Attempt, Certificate, Pair, attempt, evaluate
+from dualgap.proof.dual_point import FLOAT64
+from dualgap.proof.goal import Goal
+from dualgap.proof.prove import Proof, as_proof, find_proof
 from dualgap.run.epochs import TUNING, Epochs
 from dualgap.run.loop_state import state_of
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import History, Status
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Run
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """What a callback sees at each gap check.
-
-    ``certificate``    of the current point, with what each sample and feature adds to the gap
-    ``probabilities``  with which coordinates were drawn since the last gap check; None if none were
-
-    Both have an entry for each sample or feature: copy what you need and do not keep the snapshot.
-    Distributed fits leave them out.
-    """
-
-    epoch: float
-    passes: float
-    seconds: float
-    primal: float
-    dual: float
-    gap: float
-    target: float
-    coef: Floats
-    intercept: Any
-    certificate: Certificate | None = None
-    probabilities: Floats | None = None
-
-    @staticmethod
-    def of(
-        loop: Any,
-        problem: Problem,
-        best: Floats,
-        certificate: Certificate | None = None,
-        probabilities: Floats | None = None,
-    ) -> Snapshot:
-        """Of a loop, on one machine or on many, with its best coefficients."""
-        coef, intercept = split(problem, best.copy())
-        return Snapshot(
-            epoch=loop.epochs,
-            passes=loop.passes,
-            seconds=loop.seconds,
-            primal=loop.primal,
-            dual=loop.dual,
-            gap=loop.gap,
-            target=loop.target,
-            coef=coef,
-            intercept=intercept,
-            certificate=certificate,
-            probabilities=probabilities,
-        )
 
 
 class FailedProofs:
@@ -92,14 +47,14 @@ class Loop(Epochs, FailedProofs):
         problem: Problem,
         run: Run,
         sampling: Sampling,
-        tol: float,
+        goal: Goal,
         max_epochs: int,
         max_seconds: float,
         callback: Callable[[Snapshot], Any] | None,
         rng: np.random.Generator,
     ) -> None:
         super().__init__(problem, run, sampling, max_seconds, rng)
-        self.target = tol * problem.scale
+        self.goal = goal
         self.max_epochs = max_epochs
         self.callback = callback
         self.history = History()
@@ -114,7 +69,11 @@ class Loop(Epochs, FailedProofs):
             problem.features.origin.copy(),
             np.zeros(problem.dual_size),
         )
-        self.proof: tuple[Certificate, Floats] | None = None
+        self.proof: Proof | None = None
+        self.checked: Attempt | None = None  # the last gap check, if it was a proof
+        self.published: Any = None  # see ``solve``
+        self.is_published = False  # whether ``proof`` is that of what will be published
+        self.has_warm_start = False
 
     def begin(self) -> None:
         """Check the gap at the start, unless the problem knows the result."""
@@ -161,6 +120,11 @@ class Loop(Epochs, FailedProofs):
         return max(self.primal - self.dual, 0.0)
 
     @property
+    def target(self) -> float:
+        """The gap at which the run may stop, given what it has proven."""
+        return self.goal.gap(self.dual)
+
+    @property
     def seconds(self) -> float:
         spent = time.perf_counter() - self.started
         spent -= self.record_seconds + self.run.repeated_seconds
@@ -170,8 +134,18 @@ class Loop(Epochs, FailedProofs):
         """Evaluate the current pair and keep the best primal and the best dual point."""
         began = time.perf_counter()
         pair = self.run.pair()
-        certificate = self._evaluated(pair)
+        self.checked = attempt(self.problem, pair, FLOAT64) if self.run.checks_are_proofs else None
+        if self.checked and not (self.checked.is_sharp or self.checked.larger_gap <= self.target):
+            self.checked = None  # rounding hides the gap: this calls for a proof in more digits
+        if self.checked:
+            pair, certificate = self.checked.pair, self.checked.certificate
+        else:
+            certificate = self._evaluated(pair)
         self._keep(pair, certificate)
+        if self.checked and self.run.may_end and self.checked.larger_gap <= self.target:
+            # Proven: an earlier model may be better by a rounding error, which only watchers saw.
+            self.primal, self.dual = certificate.primal, certificate.dual
+            self.best = pair.w, pair.a
         if self.sampling.refresh == "never":
             self.record_seconds += time.perf_counter() - began
         return pair, certificate
@@ -191,6 +165,7 @@ class Loop(Epochs, FailedProofs):
             else:
                 dual = pair.a
         self.best = coef, dual
+        self.goal.note(self.primal)
 
     def _record(self) -> None:
         self.history.append(
@@ -210,8 +185,8 @@ class Loop(Epochs, FailedProofs):
     def _decide(self) -> Status | None:
         """Whether to stop, and why."""
         if self.progress is not None:
-            self.progress.show(self.passes, self.gap)
-        if self.gap <= self.target:
+            self.progress.show(self.passes, self.gap, self.target)
+        if self.gap <= self.target and self._may_end():
             status = self._prove()
             if status is not None:
                 return status
@@ -226,22 +201,58 @@ class Loop(Epochs, FailedProofs):
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self.is_out_of_time() else None
 
+    def _may_end(self) -> bool:
+        """Whether the run has done anything: under a strong penalty even zero coefficients can be
+        within the target, and nobody fits a model to get these."""
+        started = self.rounds > 0 or self.has_warm_start or self.max_epochs == 0
+        if self.rounds > 0 and not self.run.may_end:
+            return False
+        return started or self.gap <= EPS * self.problem.scale
+
     def _prove(self) -> Status | None:
         """Gap checks rest on updated vectors; the proof rests on the data. None: keep running."""
         products = self._known_products()
         self.release_pair()
         self.run.release_memory()
-        proof, dual = prove(self.problem, *self.best, self.target, *products)
-        if proof.gap <= self.target:
-            self.proof = proof, dual
+        if self._prove_published():
+            return Status.CONVERGED
+        found = self._checked_proof()
+        if found is None:
+            found = find_proof(self.problem, *self.best, self.target, *products)
+        proof = found.certificate
+        if proof.gap <= self.goal.gap(proof.dual):
+            self.proof = found
             return Status.CONVERGED
         if self.give_up_after(proof.gap):
             return Status.STALLED
-        self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], dual)
+        self.primal, self.dual, self.best = proof.primal, proof.dual, (self.best[0], found.dual)
         self.run.refresh()
         self.pair = self.run.pair()
         self.certificate = self._evaluated(self.pair)
         return None
+
+    def _checked_proof(self) -> Proof | None:
+        """The last gap check, if it was a proof of the best pair that reaches the target."""
+        found, (coef, dual) = self.checked, self.best
+        if found is None or found.pair.w is not coef or found.pair.a is not dual:
+            return None
+        if found.larger_gap > self.target:
+            return None
+        return as_proof(self.problem, found)
+
+    def _prove_published(self) -> bool:
+        """Whether the coefficients that will be published reach the target, if these are others
+        than the best ones."""
+        coef, dual = self.best
+        shown = None if self.published is None else self.published(self.problem, coef)
+        self.is_published = shown is None
+        if shown is None:
+            return False
+        found = find_proof(self.problem, shown, dual, self.target)
+        reached = found.certificate.gap <= self.goal.gap(found.certificate.dual)
+        if reached:
+            self.proof, self.best, self.is_published = found, (shown, found.dual), True
+        return reached
 
     def _known_products(self) -> tuple[Any, Any]:
         """z and u of the best pair, each None unless it was just computed from the data."""

@@ -127,6 +127,7 @@ class SavedRun:
         state = self.state
         restore_record(loop, _NUMBERS, state)
         loop.stored_rows = len(loop.history)
+        loop.goal.note(loop.primal)
         loop.best = self._best(loop.problem)
         loop.rng.bit_generator.state = json.loads(state["rng"])
         if not self.is_exact:

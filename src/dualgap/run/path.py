@@ -14,7 +14,7 @@ from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
 from dualgap.proof.balance import null_dual_point
-from dualgap.proof.certificate import prove_pair
+from dualgap.proof.prove import prove_pair
 from dualgap.proof.screening import proven_zero
 from dualgap.run.solution import Solution
 from dualgap.run.solve import solve

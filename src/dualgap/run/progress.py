@@ -10,8 +10,7 @@ from typing import Any
 class Progress:
     """Shows the gap, the passes and the time left while it is entered."""
 
-    def __init__(self, target: float) -> None:
-        self.target = max(target, 1e-300)
+    def __init__(self) -> None:
         self.first = math.nan
         self._bar: Any = None
 
@@ -28,16 +27,17 @@ class Progress:
             console=Console(stderr=True),  # standard output is for results
         )
         self._bar.start()
-        self._task = self._bar.add_task("", total=1.0, gap=math.inf, target=self.target, passes=0)
+        self._task = self._bar.add_task("", total=1.0, gap=math.inf, target=0.0, passes=0)
         return self
 
-    def show(self, passes: float, gap: float) -> None:
+    def show(self, passes: float, gap: float, target: float) -> None:
+        target = max(target, 1e-300)
         if not self.first < math.inf and gap > 0.0:
             self.first = gap
         done = 1.0
-        if gap > self.target and self.first > self.target:
-            done = math.log(self.first / gap) / math.log(self.first / self.target)
-        self._bar.update(self._task, completed=done, gap=gap, passes=passes)
+        if gap > target and self.first > target:
+            done = math.log(self.first / gap) / math.log(self.first / target)
+        self._bar.update(self._task, completed=done, gap=gap, target=target, passes=passes)
 
     def __exit__(
         self,

@@ -13,7 +13,7 @@ import numpy as np
 
 from dualgap.linalg.validate import Floats, whole
 from dualgap.proof.certificate import Certificate
-from dualgap.run.loop import Snapshot
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution
 
 # A sorted vector is kept at so many evenly spaced ranks, and as many on a logarithmic scale.

@@ -112,7 +112,8 @@ class Solution:
     by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
     defaults, as one would write them; None if they are not known. ``interrupted`` says whether
     Ctrl-C came during the run, which may have converged all the same: callers with further runs
-    should stop. ``problem`` is what was solved; copies in other processes and files are without it.
+    should stop. ``problem`` is what was solved, and ``proof`` what the certificate rests on, if
+    the coefficients are those that ``published`` asks for; copies elsewhere are without them.
     """
 
     coef: Floats = field(repr=False)
@@ -127,6 +128,7 @@ class Solution:
     settings: dict[str, str] | None = field(default=None, repr=False)
     interrupted: bool = field(default=False, repr=False)
     problem: Any = field(default=None, repr=False)
+    proof: Any = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:
@@ -174,7 +176,7 @@ class Solution:
         return write_proof(path, problem.given, problem.given_y, [proven])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "problem": None}
+        return {**self.__dict__, "problem": None, "proof": None}
 
     def report(
         self,

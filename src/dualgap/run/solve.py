@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing, nullcontext
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -13,16 +14,18 @@ import numpy as np
 from dualgap.files.describe import as_python
 from dualgap.files.identity import identity
 from dualgap.linalg import parallel
-from dualgap.linalg.validate import LARGEST, number, whole
+from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
 from dualgap.problem.intercept import split
-from dualgap.proof.certificate import prove
+from dualgap.proof.goal import Goal, check_reference
+from dualgap.proof.prove import find_proof
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.interrupt import deferred
-from dualgap.run.loop import Loop, Snapshot
+from dualgap.run.loop import Loop
 from dualgap.run.loop_state import SavedRun, facts
 from dualgap.run.progress import Progress
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution, Status
 from dualgap.run.warm_start import as_start
 from dualgap.steps.base import Setting, Start, as_run
@@ -42,6 +45,9 @@ def solve(
     n_threads: int | None = None,
     checkpoint: Any = None,
     checkpoint_every: float = 60.0,
+    relative_to: str = "optimum",
+    *,
+    published: Callable[[Problem, Floats], Floats | None] | None = None,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -54,9 +60,11 @@ def solve(
     sampling : Sampling or str, optional
         Replaces the method's own.
     tol : float
-        Stop when gap ≤ tol · P(0), where P(0) is the objective at zero coefficients, with the best
-        intercept if there is an unpenalised one (for Poisson less the smallest sum that its losses
-        can have). Units of y, X or the weights do not change what it means.
+        Stop when gap ≤ tol · D, where D is the proven lower bound of the objective: the model is
+        then within ``tol`` of the best possible objective. D counts as at least 0.001·P(0), where
+        P(0) is the objective at zero coefficients with the best unpenalised intercept. For
+        Poisson, objectives are counted from the smallest sum that its losses can have. Units of y,
+        X or the weights do not change what ``tol`` means.
     max_epochs : int
         Rounds of the loop. Each makes as many updates as there are coordinates, or fewer if the
         sampling has few left to visit, and then checks the gap.
@@ -76,7 +84,8 @@ def solve(
         A file that keeps the state of the run, written at the end of the first round after every
         ``checkpoint_every`` seconds (0: each round) and when the run ends. If the file is there,
         the run resumes from it, with the result, bit for bit, that it would have had without the
-        break ("lbfgs" and steps of your own without ``state()`` resume from the best pair).
+        break ("lbfgs", "small-newton" and steps of your own without ``state()`` resume from the
+        best pair).
         ``tol``, ``max_epochs``, ``max_seconds``, ``callback`` and ``n_threads`` may change; a file
         of another problem, method, sampling or seed is refused. ``max_epochs`` counts all rounds of
         the run, ``max_seconds`` the seconds of this call. ``warm_start`` is for the first call
@@ -84,6 +93,12 @@ def solve(
         checkpoint stays as ``<path>.previous``, in case the file gets damaged. The first Ctrl-C
         finishes the round and writes a checkpoint, a second one ends the run at once. A round that
         ``max_seconds`` has cut short resumes with new draws.
+    relative_to : "optimum" or "start"
+        "start" stops when gap ≤ tol · P(0), as dualgap 0.1 did.
+    published : callable, optional
+        Called with the problem and all coefficients, flat; returns those to prove and return in
+        their place (rounded to float32, say), or None. They replace the best ones if they reach
+        the target, too.
 
     Returns
     -------
@@ -103,6 +118,7 @@ def solve(
     settings = _other_than_default(
         method=method, sampling=sampling, tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
         random_state=random_state, warm_start=None if warm_start is None else ...,
+        relative_to=check_reference(relative_to),
     )  # fmt: skip
     rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
@@ -125,28 +141,37 @@ def solve(
         else:
             start = Start() if warm_start is None else as_start(problem, warm_start)
         sampling = chosen.sampling.bind(problem)
-        setting = Setting(sampling, tol * problem.scale, parallel.count(), max_epochs, rng)
+        goal = Goal.of(problem, tol, relative_to)
+        watched = callback is not None or progress or store is not None
+        setting = Setting(sampling, goal, parallel.count(), max_epochs, rng, watched)
         run = as_run(chosen.step.start(problem, start, setting))
         with closing(run):
-            loop = Loop(problem, run, sampling, tol, max_epochs, limit, callback, rng)
+            loop = Loop(problem, run, sampling, goal, max_epochs, limit, callback, rng)
+            loop.published = published
             if found is not None:
                 found.restore(loop)
             else:
                 loop.begin()
+                loop.has_warm_start = warm_start is not None
                 if start.coef is not None:
                     loop.offer(start.coef)
-            with Progress(loop.target) if progress else nullcontext() as loop.progress:
+            with Progress() if progress else nullcontext() as loop.progress:
                 if store is None:
                     status = loop.run_to_the_end()
                 else:
                     loop.checkpoint = store
                     with deferred() as loop.interrupted:
                         status = loop.run_to_the_end()
-        interrupted = status is Status.INTERRUPTED or loop.interrupted()
-        coef, dual = loop.best
-        proof, dual = loop.proof or prove(problem, coef, dual, loop.target)
-        if proof.gap <= loop.target:
-            status = Status.CONVERGED
+        return replace(_proven(problem, loop, status), method=name, settings=settings)
+
+
+def _proven(problem: Problem, loop: Loop, status: Status) -> Solution:
+    """The best model of a loop that has ended, with its proof."""
+    interrupted = status is Status.INTERRUPTED or loop.interrupted()
+    coef, dual = loop.best
+    found = loop.proof or find_proof(problem, coef, dual, loop.target)
+    proof, dual = found[:2]
+    target = loop.goal.gap(proof.dual)
     own, intercept = split(problem, coef)
     return Solution(
         coef=own,
@@ -154,13 +179,13 @@ def solve(
         dual=problem.shaped(dual),
         certificate=proof,
         history=loop.history,
-        status=status,
-        method=name,
-        target=loop.target,
+        status=Status.CONVERGED if proof.gap <= target else status,
+        method="",
+        target=target,
         passes=loop.passes,
-        settings=settings,
         interrupted=interrupted,
         problem=problem,
+        proof=found if loop.is_published else None,
     )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.linalg import products, storage
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import entry, place, span
+from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import SetSampling, metric_squares
@@ -107,8 +109,27 @@ def occurrences(problem: Problem, labels: Any) -> tuple[Floats, Floats]:
     """ω_j, the samples that have feature j (stored zeros do not), and in how many runs of equal
     labels they lie."""
     omega, runs = np.empty((2, problem.d))
-    products.occurrences(problem.rows, np.ascontiguousarray(labels, dtype=np.int64), omega, runs)
+    _count(problem.rows, np.ascontiguousarray(labels, dtype=np.int64), omega, runs)
     return omega, runs
+
+
+@kernel
+def _count(matrix: Any, labels: Any, counts: Any, runs: Any) -> None:
+    """For each place k: how many coordinates have a nonzero there, and in how many runs of equal
+    labels. With sorted labels that is the number of labels; in any order it is 1 if there is one.
+    """
+    last = np.full(len(counts), -1, np.int64)
+    counts[:] = 0.0
+    runs[:] = 0.0
+    for i in range(len(labels)):
+        start, stop = span(matrix, i)
+        for t in range(start, stop):
+            if entry(matrix, i, t) != 0.0:
+                k = place(matrix, i, t)
+                counts[k] += 1.0
+                if last[k] != labels[i]:
+                    last[k] = labels[i]
+                    runs[k] += 1.0
 
 
 def _plain(X: Any) -> Problem:

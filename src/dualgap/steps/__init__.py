@@ -3,6 +3,7 @@
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate.coordinate import Coordinate
 from dualgap.steps.newton.newton import Newton
+from dualgap.steps.newton_cg.newton_cg import NewtonCG
 from dualgap.steps.outer.accprox_sdca import AccProxSDCA
 from dualgap.steps.outer.proximal_point import ProximalPoint
 from dualgap.steps.rivals.full_gradient import FullGradient
@@ -14,6 +15,7 @@ from dualgap.steps.sets.asdca import ASDCA
 from dualgap.steps.sets.disdca import DisDCA
 from dualgap.steps.sets.quartz import Quartz
 from dualgap.steps.sets.spdc import SPDC
+from dualgap.steps.small.small_newton import SmallNewton
 from dualgap.steps.sweeps.sweeps import Sweeps
 from dualgap.steps.working_set.working_set import WorkingSet
 
@@ -29,9 +31,11 @@ __all__ = [
     "DisDCA",
     "FullGradient",
     "Newton",
+    "NewtonCG",
     "ProximalPoint",
     "Quartz",
     "Setting",
+    "SmallNewton",
     "Step",
     "Sweeps",
     "WorkingSet",

@@ -12,6 +12,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
+from dualgap.proof.goal import Goal
 from dualgap.samplings.base import Sampling, StepRule
 from dualgap.samplings.full import Full
 from dualgap.samplings.scores import Scores
@@ -28,17 +29,24 @@ class Setting(NamedTuple):
     """What a run is told besides the problem and its start.
 
     ``sampling``   the sampling, bound to the problem; steps that depend on probabilities need it
-    ``target``     the duality gap at which the loop stops
+    ``goal``       the duality gap at which the loop stops, which depends on the objective so far
     ``n_threads``  how many threads may work on a set of coordinates
     ``max_epochs`` the number of rounds after which the loop stops; None: no limit
     ``rng``        for runs that draw random numbers themselves
+    ``watched``    whether somebody wants to see each round: a run must not make several in one call
     """
 
     sampling: Any = None
-    target: float = 0.0
+    goal: Goal | None = None
     n_threads: int = 1
     max_epochs: int | None = None
     rng: np.random.Generator | None = None
+    watched: bool = True
+
+    @property
+    def target(self) -> float:
+        """The duality gap that will suffice, as far as can be told now; 0 without a goal."""
+        return 0.0 if self.goal is None else self.goal.expected
 
 
 class Run(ABC):
@@ -60,6 +68,11 @@ class Run(ABC):
     # Whether the run starts at w = 0 with dual variables 0. The problem knows the objective and the
     # bound there, so the first gap check is skipped.
     starts_at_zero: bool = False
+    # Whether ``pair`` was computed from the data, and a proof costs little: each gap check is one.
+    checks_are_proofs: bool = False
+    # Whether the loop may stop where the gap is small enough: not inside of what would be one round
+    # if nobody watched, so that watching changes nothing.
+    may_end: bool = True
     # Rounds made so far, if ``advance`` may make several; None: one for each call.
     rounds: int | None = None
     # Seconds spent on repeating earlier work; the history leaves them out.
@@ -225,6 +238,14 @@ def multiclass_refusal(problem: Problem) -> str | None:
         return None
     name = type(problem.loss).__name__
     return f"the {name} loss has a decision value for each class, where this step knows only one"
+
+
+def shape_refusal(problem: Problem) -> str | None:
+    """For steps that need the penalty as numbers."""
+    if problem.penalty_shape is not None:
+        return None
+    name = type(problem.penalty).__name__
+    return f"the penalty {name} is not made of L1 and L2 parts, weights and bounds"
 
 
 # --- what steps share ----------------------------------------------------------------------------

@@ -11,13 +11,14 @@ from dualgap.methods import METHODS, Method
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair, evaluate
+from dualgap.proof.goal import Goal
 from dualgap.run.solution import Status
 from dualgap.run.solve import solve
 from dualgap.samplings.base import Sampling, checked_draw, checked_weights
 from dualgap.steps.base import Run, Setting, Start, as_run
 from dualgap.testing._common import holds
 
-_TOL = 1e-4  # of the solves, relative to P(0)
+_TOL = 1e-4  # of the solves
 _MAX_EPOCHS = 30_000  # in which a step that converges at all should get there
 
 
@@ -51,7 +52,7 @@ class _Driver:
     def __init__(self, step: Any, problem: Problem, sampling: Sampling, seed: int) -> None:
         self.problem, self.sampling = problem, sampling.bind(problem)
         self.own, self.draws = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-        setting = Setting(self.sampling, _TOL * problem.scale, rng=self.own)
+        setting = Setting(self.sampling, Goal.of(problem, _TOL), rng=self.own)
         self.run: Run = as_run(step.start(problem, Start(), setting))
 
     def evaluated(self) -> tuple[Pair, Certificate]:
@@ -124,7 +125,7 @@ def _check_solves(problem: Problem, method: Method, seed: int, optimum: float | 
         optimum = solve(problem, tol=1e-9).certificate.primal
     options: dict[str, Any] = {"tol": _TOL, "max_epochs": _MAX_EPOCHS, "random_state": seed}
     cold, again = (solve(problem, method, **options) for _ in range(2))
-    holds(cold.converged, "the step must reach a gap of 1e-4·P(0)", solution=str(cold))
+    holds(cold.converged, "the step must reach a relative gap of 1e-4", solution=str(cold))
     holds(np.array_equal(cold.coef, again.coef), "the same seed must give the same bits")
     warm = solve(problem, method, warm_start=cold, **options)
     holds(warm.converged, "the step must converge from a warm start", solution=str(warm))

@@ -20,6 +20,7 @@ from dualgap.problem.baseline import above_rounding
 from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, certificate_from_sums
 from dualgap.proof.dual_point import DualPoint
+from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.rounding import error_of_sums
 
 
@@ -77,7 +78,7 @@ def objectives(
     skeleton = facts.skeleton
     samples = terms.total([each.sums for each in gap_terms])
     parts, none = np.empty(skeleton.coef_size), np.empty(0)
-    features = terms.feature_terms(skeleton.penalty, skeleton.lam, w, u, none, parts)
+    features = feature_terms(skeleton.penalty, skeleton.lam, w, u, none, parts)
     primal, dual = samples.values + features.values, -(samples.conjs + features.conjs)
     return (
         primal if np.isfinite(primal) else np.inf,
@@ -91,4 +92,5 @@ def certificate(
     """The proof for w and the dual variables that ``point`` was computed from."""
     samples = terms.total([each.sums for each in gap_terms])
     parts = np.concatenate([each.parts for each in gap_terms])
-    return certificate_from_sums(facts.skeleton, samples, parts, w, point, facts.scale)[0]
+    scales = facts.scale, facts.least
+    return certificate_from_sums(facts.skeleton, samples, parts, w, point, *scales)[0]

@@ -18,17 +18,23 @@ from dualgap.distributed.messages import RoundAnswer, RoundMessage, sum_in_order
 from dualgap.distributed.schemes.base import Scheme, coefficients
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
-from dualgap.run.loop import FailedProofs, Snapshot
+from dualgap.proof.goal import Goal
+from dualgap.run.loop import FailedProofs
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Status
 
 
 class StoppingLimits(NamedTuple):
     """When to stop, and how many rounds to make between two copies of the dual variables."""
 
-    target: float
+    tol: float
     max_epochs: float
     max_seconds: float
     copy_every: int
+    relative_to: str
+
+    def goal_of(self, scale: float, least: float) -> Goal:
+        return Goal(self.tol, scale, least, self.relative_to)
 
 
 class Driver(RunState, FailedProofs):
@@ -48,7 +54,7 @@ class Driver(RunState, FailedProofs):
     ) -> None:
         super().__init__(engine, facts, scheme)
         self.schedule = schedule
-        self.limits, self.target = limits, limits.target
+        self.limits, self.goal = limits, limits.goal_of(facts.scale, facts.least)
         self.seed, self.callback, self.folder = seed, callback, folder
         self.history = RoundHistory()
         self.progress: Any = None
@@ -72,6 +78,11 @@ class Driver(RunState, FailedProofs):
     @property
     def gap(self) -> float:
         return max(self.primal - self.dual, 0.0)
+
+    @property
+    def target(self) -> float:
+        """The gap at which the run may stop, given what it has proven."""
+        return self.goal.gap(self.dual)
 
     @property
     def epochs(self) -> float:
@@ -103,7 +114,7 @@ class Driver(RunState, FailedProofs):
     def _decide(self) -> Status | None:
         """Whether to stop, and why."""
         if self.progress is not None:
-            self.progress.show(self.passes, self.gap)
+            self.progress.show(self.passes, self.gap, self.target)
         if self.checked:
             self.checked = False
             status = self._prove_gap() if self._proof_is_due() else None
@@ -135,11 +146,12 @@ class Driver(RunState, FailedProofs):
         If it misses the target, the run continues from u as the proof has computed it.
         """
         proof, _ = self.prove()
-        if proof.gap <= self.target:
+        target = self.goal.gap(proof.dual)
+        if proof.gap <= target:
             return Status.CONVERGED
         if self.outer is not None:
             self.primal, self.dual = min(self.primal, proof.primal), max(self.dual, proof.dual)
-            self.outer.proven(proof.gap, self.target)
+            self.outer.proven(proof.gap, target)
             return None
         if self.give_up_after(proof.gap):
             return Status.STALLED

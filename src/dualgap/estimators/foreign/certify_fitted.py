@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from dualgap.compile.scalar import EPS
 from dualgap.estimators.foreign.reader import FittedProblem, fitted_problems
 from dualgap.problem.intercept import joined
-from dualgap.proof.certificate import Certificate, prove
+from dualgap.proof.certificate import Certificate
 from dualgap.proof.certify import CertificateSum
+from dualgap.proof.prove import prove
 from dualgap.run.solve import solve
 
 # Bounds the rounding of λ, of the shares c and of the unit, relative to the objective.
@@ -52,12 +53,12 @@ def summed(proofs: list[Certificate]) -> Certificate | CertificateSum:
 
 
 def prove_fitted(fitted: FittedProblem, tol: float, max_epochs: int) -> FittedProof:
-    """A proof of a gap of at most ``tol`` · P(0), if the model is that good."""
+    """A proof of a relative gap of at most ``tol``, if the model is that good."""
     problem, coef, intercept, unit = fitted
     w = joined(problem, coef, intercept)
     proof, dual = prove(problem, w, None)
     bound = proof.dual
-    if proof.gap > tol * proof.scale:
+    if proof.relative_gap > tol:
         # The dual point of the model itself is poor, above all at kinks: search for the best one.
         solution = solve(problem, tol=tol, max_epochs=max_epochs)
         proof, dual = prove(problem, w, problem.flat(solution.dual, "dual", problem.n))
@@ -100,6 +101,7 @@ def in_units(proven: FittedProof, unit: float) -> Certificate:
         dual=dual - of_dual,
         gap=unit * proof.gap + of_primal + of_dual,
         scale=unit * proof.scale,
+        least=unit * proof.least,
         sample_parts=unit * proof.sample_parts,
         feature_parts=unit * proof.feature_parts,
     )

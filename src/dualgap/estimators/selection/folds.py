@@ -24,7 +24,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dualgap.estimators.base import sample_weights
 from dualgap.estimators.fits import max_epochs, seeds
-from dualgap.estimators.selection.paths import solutions_at, warn_of_unsolved
+from dualgap.estimators.selection.path_solutions import solutions_at
+from dualgap.estimators.selection.paths import warn_of_unsolved
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -41,12 +42,14 @@ class Choice(NamedTuple):
 
     ``refit`` are the parameters that replace those of the estimator in the refit, None for no
     refit; ``attributes`` are set after it. ``unsolved`` of ``points`` solutions missed ``tol``.
+    ``start`` are the coefficients and the intercept that the refit starts from, if there are any.
     """
 
     refit: dict[str, Any] | None
     attributes: dict[str, Any]
     unsolved: list[Solution]
     points: int
+    start: tuple[Any, Any] | None = None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,7 +86,7 @@ class CrossValidated:
         if choice.refit is None:
             self._forget_proofs()
         else:
-            self._refit(choice.refit, X, y, sample_weight)
+            self._refit(choice, X, y, sample_weight)
         for name, value in choice.attributes.items():
             setattr(self, name, value)
         return self
@@ -155,19 +158,25 @@ class CrossValidated:
 
     # --- the refit -----------------------------------------------------------------------------
 
-    def _refit(self, chosen: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+    def _refit(self, choice: Choice, X: Any, y: Any, sample_weight: Any) -> None:
         """Fit the estimator without cross-validation, and take over its learnt attributes."""
         own = self.get_params(deep=False)
         names = self._refitted().get_params(deep=False)
         shared = {name: own[name] for name in names if name in own}
-        model = self._refitted(**{**shared, **chosen})
+        model = self._refitted(**{**shared, **(choice.refit or {})})
+        reported = self.callback is not None or getattr(self, "_skl_callbacks", None)
+        if (
+            choice.start is not None and not reported
+        ):  # reports are about rounds, which it has none of
+            model.warm_start = model._starts_solved = True
+            model.coef_, model.intercept_ = choice.start
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         model.fit(X, y, sample_weight=sample_weight)
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
-            if learnt and name not in ("n_features_in_", "feature_names_in_"):
+            if learnt and name not in ("n_features_in_", "feature_names_in_", "_starts_solved"):
                 setattr(self, name, value)
 
     # --- metadata routing ----------------------------------------------------------------------

@@ -11,8 +11,14 @@ from sklearn.utils.validation import validate_data
 
 from dualgap.estimators.base import DTYPES, STORAGES, flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.lasso import ElasticNet, Lasso
 from dualgap.estimators.penalties import by_ratio
+from dualgap.estimators.selection.fold_errors import (
+    mean_squared_errors,
+    moment_errors,
+    wide_errors,
+)
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -25,6 +31,9 @@ from dualgap.linalg.validate import Floats, number
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
+from dualgap.steps.path.column_path import ColumnPath
+from dualgap.steps.path.gram_path import gram_path
+from dualgap.steps.path.moments import DataMoments
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,13 +58,10 @@ class _LeastSquaresCV(CrossValidated):
         ratios = self._ratios()
         alphas = self._grids(X, y, weights, ratios)
         folds = self._split(X, y, routed, fitted=weights, scored=weights)
-        jobs = [
-            (X, y, weights, train, test, ratio, values)
-            for ratio, values in zip(ratios, alphas)
-            for train, test in folds
-        ]
+        moments = self._moments(X, y, weights)
+        jobs = [(X, y, weights, moments, train, test, ratios, alphas) for train, test in folds]
         results, unsolved = self._on_folds(self._errors, jobs)
-        errors = np.reshape(results, (len(ratios), len(folds), -1))
+        errors = np.stack(results, axis=1)
         mean = errors.mean(axis=1)
         best, at = np.unravel_index(np.argmin(mean), mean.shape)
         refit = {"alpha": float(alphas[best, at])}
@@ -93,24 +99,57 @@ class _LeastSquaresCV(CrossValidated):
         X: Any,
         y: Any,
         weights: Any,
+        moments: DataMoments | None,
         train: Any,
         test: Any,
-        ratio: float,
+        ratios: Floats,
         alphas: Floats,
         options: dict[str, Any],
-    ) -> tuple[list[float], list[Solution]]:
-        """The mean squared error of a fold at each alpha, and the solutions that missed ``tol``."""
+    ) -> tuple[Floats, list[Solution]]:
+        """The mean squared error of a fold for each ratio and alpha, and the solutions that missed
+        ``tol``."""
+        positive = flag(self.positive, "positive")
+        run = self.tol, max_epochs(self.max_iter)
+        shared = None if moments is None else moments.of_fold(train, test)
         fitted, scored = (None, None) if weights is None else (weights[train], weights[test])
-        problem = self._least_squares(X[train], y[train], fitted, ratio)
-        X, y = X[test], y[test]
-        errors = []
+        errors, unsolved = np.empty(alphas.shape), []
+        for k, (ratio, values) in enumerate(zip(ratios, alphas)):
+            row: Floats = errors[k]
+            lams, solved = values[values > 0.0], np.zeros(len(values), np.bool_)
+            wide = shared is None and self._may_share() and ColumnPath.pays(X) and len(lams) > 0
+            if moments is not None and shared is not None:
+                points = gram_path(shared.fitted, lams, ratio, positive, *run)
+                solved[: len(lams)] = points.solved
+                row[solved] = moment_errors(
+                    moments, shared, points.coefs[points.solved], X[test], y[test], scored
+                )
+            problem = (
+                None if solved.all() else self._least_squares(X[train], y[train], fitted, ratio)
+            )
+            if problem is not None and wide:
+                found = list(ColumnPath(problem, ratio, positive).points(lams, *run))
+                solved[: len(lams)] = [point.solved for point in found]
+                some = [point for point in found if point.solved]
+                row[solved] = wide_errors(problem, some, X[test], y[test], scored)
+            left = np.flatnonzero(~solved)
+            if problem is not None and len(left):
 
-        def score(_: int, solution: Solution) -> None:
-            residuals = X @ solution.coef + solution.intercept - y
-            errors.append(float(np.average(residuals**2, weights=scored)))
+                def score(k: int, solution: Solution, row: Floats = row, left: Any = left) -> None:
+                    model = solution.coef[None], np.array([solution.intercept])
+                    row[left[k]] = mean_squared_errors(X[test], y[test], scored, *model)[0]
 
-        unsolved = follow(problem, alphas, options, score)
+                unsolved += follow(problem, values[left], options, score)
         return errors, unsolved
+
+    def _may_share(self) -> bool:
+        """Whether all alphas of a fold may be one run, rather than one of ``solve`` for each."""
+        return self.method == "auto" and self.sampling is None and self.max_iter != 0
+
+    def _moments(self, X: Any, y: Any, weights: Floats | None) -> DataMoments | None:
+        """What folds can share; None if each has to be measured by itself."""
+        if not self._may_share() or ColumnPath.pays(X) or not DataMoments.pay(X):
+            return None
+        return DataMoments(X, y, weights, bool(self._intercept()))
 
 
 _GRID = {

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dualgap.estimators.fits import max_epochs, seeds
-from dualgap.estimators.penalties import by_ratio, constraints_of
-from dualgap.linalg.validate import Floats, number, real_array, whole
+from dualgap.estimators.penalties import by_ratio
+from dualgap.estimators.selection.path_solutions import solutions_at, squared_solutions
+from dualgap.linalg.validate import LARGEST, Floats, number, real_array, whole
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
-from dualgap.run.path import grid, path
+from dualgap.run.path import grid
 from dualgap.run.solution import Solution
-from dualgap.run.solve import solve
 
 
 def lasso_path(
@@ -119,17 +118,17 @@ def enet_path(
     base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     problem = Problem(X, y, "squared", NonNegative(base) if positive else base, 1.0, sample_weight)
     alphas = alphas_of(problem, alphas, n_alphas, eps)
-    solutions = solutions_at(
-        problem,
-        alphas,
-        screen=screen,
-        warm_start=coef_init,
-        method=method,
-        tol=tol,
-        max_epochs=max_epochs(max_iter),
-        random_state=seeds(random_state, 1)[0],
-        progress=bool(verbose),
-    )
+    options = {
+        "method": method,
+        "tol": number(tol, "tol", 0.0, LARGEST),
+        "max_epochs": max_epochs(max_iter),
+        "random_state": seeds(random_state, 1)[0],
+        "progress": bool(verbose),
+    }
+    if method == "auto" and max_iter != 0 and not screen and coef_init is None and not verbose:
+        solutions = squared_solutions(problem, l1_ratio, positive, alphas, options)
+    else:
+        solutions = solutions_at(problem, alphas, screen=screen, warm_start=coef_init, **options)
     return _table(problem, alphas, list(solutions), return_n_iter)
 
 
@@ -212,26 +211,6 @@ def warn_of_unsolved(unsolved: list[Solution], points: int, stacklevel: int) -> 
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
-
-
-def solutions_at(
-    problem: Problem, lams: Floats, *, screen: bool = False, warm_start: Any = None, **options: Any
-) -> Iterator[Solution]:
-    """As ``run.path.path``, but λ = 0 is allowed and means no penalty."""
-    free = problem
-    if (lams == 0.0).any():
-        free = problem.with_penalty(
-            constraints_of(problem.penalty, problem.coef_size),
-            constraints_of(problem.feature_penalty, problem.p),
-        )
-    for solution in path(
-        problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
-    ):
-        yield solution
-        warm_start = solution
-    for _ in lams[lams == 0.0]:
-        warm_start = solve(free, warm_start=warm_start, **options)
-        yield warm_start
 
 
 def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:

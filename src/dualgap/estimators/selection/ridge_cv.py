@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_method_params, validate_data
 from dualgap.estimators.base import DTYPES, STORAGES, flag, total_weight
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.ridge import Ridge
+from dualgap.estimators.selection.decomposition import Decomposition
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -92,9 +93,10 @@ class RidgeCV(CrossValidated, Ridge):
         attributes: dict[str, Any] = {}
         unsolved: list[Solution] = []
         points = 0
+        data: Decomposition | None = None
         if self.cv is None:
             given = routed.scorer.score
-            scores, results = self._leave_one_out(X, y, Y, weights, alphas, given)
+            scores, results, data = self._leave_one_out(X, y, Y, weights, alphas, given)
             if flag(self.store_cv_results, "store_cv_results"):
                 attributes["cv_results_"] = results
         else:
@@ -103,7 +105,13 @@ class RidgeCV(CrossValidated, Ridge):
         best = np.argmax(scores, axis=0)
         alpha = alphas[best] if np.ndim(best) else float(alphas[best])
         attributes |= {"alpha_": alpha, "best_score_": np.max(scores, axis=0)}
-        return Choice({"alpha": alpha}, attributes, unsolved, points)
+        start = None
+        if np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None:
+            if data is None:
+                data = self._decomposition(X, weights, np.array(alpha))
+            coefs, intercepts = data.solutions(Y, np.reshape(alpha, (1, -1)))
+            start = coefs[0], intercepts[0]
+        return Choice({"alpha": alpha}, attributes, unsolved, points, start)
 
     def _scores_use_weights(self) -> bool:
         return self.cv is None
@@ -116,8 +124,9 @@ class RidgeCV(CrossValidated, Ridge):
 
     def _leave_one_out(
         self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, given: dict[str, Any]
-    ) -> tuple[Floats, Floats]:
-        """A score for each alpha, or for each alpha and target, and ``cv_results_``."""
+    ) -> tuple[Floats, Floats, LeaveOneOut]:
+        """A score for each alpha, or for each alpha and target, ``cv_results_``, and the
+        decomposition that both rest on."""
         weights = np.ones(len(Y)) if weights is None else weights
         intercept = flag(self.fit_intercept, "fit_intercept")
         if intercept and np.count_nonzero(weights) < 2:
@@ -126,8 +135,8 @@ class RidgeCV(CrossValidated, Ridge):
                 "(n_samples=1, or one with a sample_weight above 0), which leaves none to fit an "
                 "intercept to. Give more samples, or use Ridge"
             )
-        data = LeaveOneOut(X, weights, intercept)
-        left_out = np.stack([data.residuals(Y, alpha) for alpha in alphas], axis=-1)
+        data = LeaveOneOut(X, weights, intercept, float(alphas.min()))
+        left_out = data.residuals(Y, alphas)
         apart = flag(self.alpha_per_target, "alpha_per_target") and Y.shape[1] > 1
         if self.scoring is None:
             results = weights[:, None, None] * left_out**2
@@ -144,7 +153,7 @@ class RidgeCV(CrossValidated, Ridge):
                 ]
             )
         scores = np.asarray(scores.T if apart and self.scoring is None else scores)
-        return scores, results if np.ndim(y) > 1 else results[:, 0]
+        return scores, results if np.ndim(y) > 1 else results[:, 0], data
 
     def _fold_scores(
         self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, routed: Any
@@ -171,19 +180,22 @@ class RidgeCV(CrossValidated, Ridge):
     ) -> tuple[list[float], list[Solution]]:
         """The score of a fold at each alpha, and the solutions that missed ``tol``."""
         own = None if weights is None else weights[train]
-        decreasing = np.argsort(-alphas, kind="stable")
-        lams = alphas[decreasing] / total_weight(own, len(train))
-        data, intercept = X[train], self._intercept()
-        coefs = np.empty((len(alphas), Y.shape[1], X.shape[1]))
-        intercepts = np.empty((len(alphas), Y.shape[1]))
+        data, targets = X[train], Y[train]
+        coefs, intercepts, solved = self._in_closed_form(data, targets, own, alphas)
         unsolved = []
-        for target, column in enumerate(Y.T):
-            problem = Problem(data, column[train], "squared", "l2", 1.0, own, intercept)
+        decreasing = np.argsort(-alphas, kind="stable")
+        for target in np.flatnonzero(~solved.all(axis=0)):
+            left = decreasing[~solved[decreasing, target]]
+            column, intercept = targets[:, target], self._intercept()
+            problem = Problem(data, column, "squared", "l2", 1.0, own, intercept)
 
-            def keep(k: int, solution: Solution, target: int = target) -> None:
-                at = decreasing[k], target
-                coefs[at], intercepts[at] = solution.coef, solution.intercept
+            def keep(k: int, solution: Solution, left: Any = left, target: Any = target) -> None:
+                coefs[left[k], target], intercepts[left[k], target] = (
+                    solution.coef,
+                    solution.intercept,
+                )
 
+            lams = alphas[left] / total_weight(own, len(data))
             unsolved += follow(problem, lams, options, keep)
         model, scorer, scores = Ridge(), self._scorer(), []
         params = _check_method_params(X=X, params=routed.scorer.score, indices=test)
@@ -192,6 +204,34 @@ class RidgeCV(CrossValidated, Ridge):
             model.coef_, model.intercept_ = (coef, b) if np.ndim(y) > 1 else (coef[0], b[0])
             scores.append(float(scorer(model, X[test], y[test], **params)))
         return scores, unsolved
+
+    def _in_closed_form(
+        self, X: Any, Y: Floats, weights: Floats | None, alphas: Floats
+    ) -> tuple[Floats, Floats, Any]:
+        """Coefficients and intercepts for each alpha and target, and whether they are solutions."""
+        coefs, intercepts = (
+            np.zeros((len(alphas), Y.shape[1], X.shape[1])),
+            np.zeros((len(alphas), Y.shape[1])),
+        )
+        solved = np.zeros(intercepts.shape, np.bool_)
+        used = np.flatnonzero(alphas > 0.0)
+        if (
+            self.method != "auto"
+            or self.sampling is not None
+            or self.max_iter == 0
+            or not len(used)
+        ):
+            return coefs, intercepts, solved
+        data = self._decomposition(X, weights, alphas[used])
+        found = data.solutions(Y, alphas[used])
+        coefs[used], intercepts[used] = found
+        solved[used] = data.are_solutions(Y, alphas[used], *found, self.tol)
+        return coefs, intercepts, solved
+
+    def _decomposition(self, X: Any, weights: Floats | None, alphas: Floats) -> Decomposition:
+        own = np.ones(X.shape[0]) if weights is None else weights
+        intercept = flag(self.fit_intercept, "fit_intercept")
+        return Decomposition(X, own, intercept, float(alphas.min()))
 
     def _scorer(self) -> Any:
         return check_scoring(self, scoring=self.scoring or "r2")

@@ -159,7 +159,9 @@ class View(ABC):
 
 
 class DualView(View):
-    """Samples as coordinates."""
+    """Samples as coordinates. ``offset`` is what their steps add to each decision value."""
+
+    offset: float = 0.0
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         super().__init__(

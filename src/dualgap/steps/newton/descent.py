@@ -33,6 +33,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import Shape
 from dualgap.problem import Problem
 from dualgap.steps.newton.envelope import Response, SmoothLosses
+from dualgap.steps.newton.estimate import corrected
 from dualgap.steps.newton.tuning import TUNING
 
 _MODEL_ACCURACY = TUNING.model_accuracy  # kernels read module-level names
@@ -56,6 +57,7 @@ class Descent:
         flat = losses.q > 0.0 or shape.kinked
         self.damping = TUNING.first_damping if flat else TUNING.least_damping
         self.decrement = np.inf  # how steep the last step was at its beginning
+        self.estimate: Floats | None = None  # of the Hessian, in the place of the exact one
         if mean_squares is None:
             mean_squares = np.repeat(problem.mean_squares(), problem.width)
         self.mean_squares = mean_squares
@@ -63,24 +65,39 @@ class Descent:
 
     def accept(self, response: Response) -> None:
         """Store the response of the losses at w."""
-        self.response = response
+        self.response = response = self.losses.balanced(self.w, response)
         self.u = self.problem.average(response.b) + self.fixed_u
 
     def step(self) -> float:
         """Make a Newton step; returns its length, relative to that of the model."""
         most, factor = TUNING.most_damping, TUNING.damping_factor
         absurd = TUNING.absurd_decrease * self.problem.scale
+        before, slope_before = self.w, self.u
         with single_threaded_blas():
-            hessian = self.losses.hessian(self.response)
-            goal = self._model_minimum(hessian)
-            while self._decrease(goal) > absurd and self.damping < most:
-                self.damping = min(factor * self.damping, most)
+            goal = self._estimated_goal()
+            if goal is None:
+                hessian = self.losses.hessian(self.response)
                 goal = self._model_minimum(hessian)
+                while self._decrease(goal) > absurd and self.damping < most:
+                    self.damping = min(factor * self.damping, most)
+                    goal = self._model_minimum(hessian)
         length = self.move_towards(goal)
         # Nearly singular systems send Newton steps against bounds and kinks.
         change = factor if length < TUNING.blocked_step else 1.0 / factor
         self.damping = min(max(self.damping * change, TUNING.least_damping), most)
+        if self.estimate is not None:
+            change = self.problem.lam * (slope_before - self.u)
+            self.estimate = corrected(self.estimate, self.w - before, change)
         return length
+
+    def _estimated_goal(self) -> Floats | None:
+        """The goal of a step with the estimated Hessian, while such steps make progress."""
+        if self.estimate is not None:
+            goal = self._model_minimum(self.estimate)
+            if self._decrease(goal) <= TUNING.estimate_progress * self.decrement:
+                return goal
+            self.estimate = None
+        return None
 
     def _model_minimum(self, hessian: Floats) -> Floats:
         """The minimum of the damped model: there may be no curvature without damping."""
@@ -97,12 +114,15 @@ class Descent:
         return self.problem.lam * fall
 
     def coefficient_gap(self) -> float:
-        """What w ≠ ∇g*(u) contributes to the gap, where the penalty is smooth; else 0."""
-        l2 = self.shape.l2
-        if self.shape.kinked or not (l2 > 0.0).all():
+        """What w ≠ ∇g*(u) contributes to the gap, where the penalty is smooth; else 0.
+
+        Features without a penalty contribute nothing, once the dual point is balanced.
+        """
+        l2, own = self.shape.l2, self.shape.l2 > 0.0
+        if self.shape.kinked or not own.any():
             return 0.0
-        away = self.u - l2 * self.w
-        return 0.5 * self.problem.lam * float(np.sum(away * away / l2))
+        away = (self.u - l2 * self.w)[own]
+        return 0.5 * self.problem.lam * float(np.sum(away * away / l2[own]))
 
     def move_towards(self, goal: Floats) -> float:
         """Move towards the goal while Ψ decreases; returns the length, 1 being all the way."""
@@ -175,8 +195,8 @@ def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Sha
     p, g, gained, ridge = np.clip(w, low, high), gradient.copy(), 0.0, TUNING.ridge
     g += hessian @ (p - w)
     for _ in range(TUNING.model_rounds):
-        sweeps = TUNING.model_sweeps
-        gain, all_gain = _sweeps(hessian, diagonal, l1, l2, low, high, sweeps, p, g)
+        most = TUNING.model_sweeps
+        gain, all_gain = sweeps(hessian, diagonal, l1, l2, low, high, most, p, g)
         gained += all_gain
         if gain <= TUNING.model_accuracy * gained:
             break
@@ -203,7 +223,7 @@ def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Sha
 
 
 @kernel
-def _sweeps(
+def sweeps(
     hessian: Any, diagonal: Any, l1: Any, l2: Any, low: Any, high: Any, limit: int, p: Any, g: Any
 ) -> tuple[float, float]:
     """Coordinate steps until a sweep leaves each coefficient where it was: at a kink, at a bound,

@@ -19,6 +19,8 @@ from dualgap.linalg.gram import gram
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
+from dualgap.proof.certificate import Pair
+from dualgap.proof.dual_point import balanced
 from dualgap.steps.base import vector
 from dualgap.steps.newton.tuning import TUNING
 
@@ -37,8 +39,9 @@ class SmoothLosses:
     """The losses of all samples, with kinks rounded off."""
 
     def __init__(self, problem: Problem, a: Floats, width: float) -> None:
+        """``width`` of the kinks, 0 if there are none."""
         self.problem, self.a = problem, a
-        self.q = 0.0 if problem.loss.differentiable else width
+        self.q = width
         self.widest, self.least = self.q, TUNING.least_width * self.q
         self.known: tuple[Floats, Floats] | None = None  # the last Hessian, with its weights
 
@@ -52,6 +55,19 @@ class SmoothLosses:
             for i, _ in terms.pieces(len(z), loss)
         ]
         return Response(at, b, sum(parallel.together(_envelopes, calls)))
+
+    def balanced(self, w: Floats, response: Response) -> Response:
+        """For a quadratic loss, b with free features balanced.
+
+        Its steps find the best intercept up to rounding. Without that rounding error neither a gap
+        check nor a proof has to move the dual point, which would cost a pass.
+        """
+        problem = self.problem
+        if not (problem.loss.quadratic and len(problem.free_places)):
+            return response
+        a = balanced(problem, Pair(w, response.b, response.z, np.empty(0)))
+        most = TUNING.rounding_of_balance * self.distance(a, np.zeros(len(a)))
+        return response._replace(b=a) if self.distance(a, response.b) <= most else response
 
     def curvatures(self, z: Floats) -> Floats:
         """c e''(z); where it jumps, a value between both sides."""
@@ -101,9 +117,7 @@ class SmoothLosses:
 
     def restricted_to(self, problem: Problem, samples: Any) -> SmoothLosses:
         """The losses of some samples, which are those of ``problem``."""
-        some = SmoothLosses(problem, self.a[samples], self.q)
-        some.q = self.q
-        return some
+        return SmoothLosses(problem, self.a[samples], self.q)
 
     def multiplier_move(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
@@ -166,6 +180,9 @@ class BlockLosses(SmoothLosses):
                 weights = problem.c * problem.loss.hessian_entries(a, problem.y, k, m)
                 out[:, k, :, m] = out[:, m, :, k] = gram(problem, weights)
         return out.reshape(d * width, d * width)
+
+    def balanced(self, w: Floats, response: Response) -> Response:
+        return response
 
     def multiplier_move(self, b: Floats) -> float:
         return 0.0

@@ -24,11 +24,20 @@ import numpy as np
 
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import SMALLEST, Floats
-from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Certificate, Pair
-from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, dual_start, vector
+from dualgap.proof.dual_point import balanced
+from dualgap.steps.base import (
+    FullPass,
+    FullPassRun,
+    Setting,
+    Start,
+    dual_start,
+    shape_refusal,
+    vector,
+)
+from dualgap.steps.newton import estimate
 from dualgap.steps.newton.descent import Descent
 from dualgap.steps.newton.envelope import BlockLosses, SmoothLosses
 from dualgap.steps.newton.tuning import TUNING
@@ -45,12 +54,7 @@ class Newton(FullPass):
     def refusal(self, problem: Problem) -> str | None:
         if problem.width > 1 and not hasattr(problem.loss, "hessian_entries"):
             return f"the {type(problem.loss).__name__} loss has no second derivatives"
-        if shape_of(problem.penalty, problem.coef_size) is None:
-            return (
-                f"the penalty {type(problem.penalty).__name__} is not made of L1 and L2 parts, "
-                "weights and bounds"
-            )
-        return None
+        return shape_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
         return "Newton steps on augmented Lagrangians"
@@ -66,33 +70,44 @@ class NewtonRun(FullPassRun):
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
-        shape = shape_of(problem.penalty, problem.coef_size)
+        shape = problem.penalty_shape
         assert shape is not None  # other penalties are refused
-        self.target = setting.target
-        self.negligible = max(TUNING.negligible * setting.target, EPS * problem.scale)
         first = origin(problem) if warm.coef is None else warm.coef
         self.first_coef, self.shape = np.clip(first, shape.low, shape.high), shape
         a = dual_start(problem, warm.dual)
         scalar = problem.width == 1
-        self.losses = (
-            SmoothLosses(problem, a, _first_width(problem)) if scalar else BlockLosses(problem)
-        )
+        kinked = scalar and not problem.loss.differentiable
+        width = first_width(problem) if kinked else 0.0
+        self.losses = SmoothLosses(problem, a, width) if scalar else BlockLosses(problem)
         self.begun = False
+        self.accuracy = 0.0  # a gap that is small enough whatever the setting says
         self.steps = 0  # of this stage
         self.reach = np.inf  # how far decision values may move in the next step
+        self.steps_at_once = TUNING.steps_between_checks
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
-        # A quadratic loss is its own model everywhere, so that a sample would save nothing.
-        self.unsampled = warm.coef is None and scalar and not problem.loss.quadratic
-        # If a sample comes first, the loop need not evaluate all samples before.
-        self.starts_at_zero = (
-            self.unsampled and self._sample_size() > 0 and not len(problem.free_places)
-        )
+        # A quadratic loss is its own model everywhere, so that a sample can save Hessians only.
+        quadratic = scalar and bool(problem.loss.quadratic)
+        useful = not quadratic or estimate.pays(problem)
+        self.unsampled = warm.coef is None and scalar and useful
+        # Before a sample, or a step to the minimum, the loop need not evaluate all samples.
+        sampled = self.unsampled and self._sample_size() > 0
+        self.starts_at_zero = warm.coef is None and (sampled or quadratic)
         # Whether many samples can have slopes that a step does not change.
         self.uses_subsets = (
             scalar
             and problem.n >= TUNING.least_samples
             and (not problem.loss.differentiable or hasattr(problem.loss, "face"))
         )
+
+    @property
+    def target(self) -> float:
+        return max(self.setting.target, self.accuracy)
+
+    @property
+    def negligible(self) -> float:
+        """A gain that does not matter."""
+        small = max(TUNING.negligible * self.setting.target, EPS * self.problem.scale)
+        return max(small, self.accuracy)
 
     def _begin(self) -> None:
         """Evaluate all samples at the start, if that was not done before."""
@@ -111,8 +126,13 @@ class NewtonRun(FullPassRun):
 
     def pair(self) -> Pair:
         self._begin()
-        at = self.descent
-        return Pair(at.w, at.response.b, at.response.z, at.u, u_anew=True)
+        at, problem = self.descent, self.problem
+        pair = Pair(at.w, at.response.b, at.response.z, at.u, u_anew=True)
+        if self.losses.q > 0.0 or problem.width > 1 or not len(problem.free_places):
+            return pair
+        # Balanced here, so that neither a gap check nor a proof needs another pass.
+        a = balanced(problem, pair)
+        return pair if a is pair.a else pair._replace(a=a, u=problem.average(a))
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Make a Newton step, or several on the samples near their kinks."""
@@ -121,7 +141,7 @@ class NewtonRun(FullPassRun):
             self._start_from_a_sample()
         self._begin()
         products = 0
-        for _ in range(TUNING.steps_between_checks):
+        for _ in range(self.steps_at_once):
             length = self._step()
             products += 3 + self.problem.d
             # Without kinks of loss and penalty this is the gap, so that no gap check is needed.
@@ -153,7 +173,7 @@ class NewtonRun(FullPassRun):
         places = np.sort(self.rng.choice(self.problem.n, size, replace=False))
         run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
         accuracy = max(TUNING.sample_accuracy, TUNING.sampling_error * self.problem.d / size)
-        run.target = run.negligible = accuracy * self.problem.scale
+        run.accuracy, run.steps_at_once = accuracy * self.problem.scale, 1
         for _ in range(TUNING.subset_steps):
             run.advance(None)
             run.end_stage()
@@ -161,6 +181,9 @@ class NewtonRun(FullPassRun):
                 break
         self.losses.q = run.losses.q
         self._begin_at(run.descent.w)
+        useful = run.losses.q == 0.0 and estimate.pays(self.problem)
+        if useful and not estimate.has_rare_features(run.problem, self.problem):
+            self.descent.estimate = run.losses.hessian(run.descent.response)
 
     def _sample_size(self) -> int:
         """How many samples to start from; 0 if that does not pay."""
@@ -250,6 +273,7 @@ class NewtonRun(FullPassRun):
             "steps": self.steps,
             "reach": self.reach,
             "unsampled": self.unsampled,
+            "estimate": at.estimate,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -261,9 +285,10 @@ class NewtonRun(FullPassRun):
         at.accept(losses.respond(vector(state, "z", problem.dual_size)))
         self.steps, self.reach = state["steps"], state["reach"]
         self.unsampled = state["unsampled"]
+        at.estimate = state.get("estimate")  # unknown to older versions
 
 
-def _first_width(problem: Problem) -> float:
+def first_width(problem: Problem) -> float:
     """The width of the first stage: how far decision values may have to go."""
     if not problem.targets.on_scale_of_y:
         return 1.0

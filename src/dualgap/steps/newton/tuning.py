@@ -63,6 +63,28 @@ class Tuning:
     sample_accuracy: float = 1e-3
     sampling_error: float = 0.2
 
+    # The Hessian of the sample serves all samples, if their own costs more than so many passes over
+    # the data, for a quadratic loss and for others. A step then takes two passes, and leaves about
+    # the root of d/n of the error. Logistic, 1,000,000 x 50 numbers: as many steps, and two Gram
+    # matrices less.
+    estimate_from: float = 2.0
+    estimate_from_quadratic: float = 10.0
+    # Products that BLAS adds up while a pass over a dense matrix reads an entry.
+    products_per_read: float = 12.0
+    # ... unless a feature has less than this share of its mean square in the sample: rare features
+    # would be unknown.
+    least_sampled: float = 0.2
+    # ... and as long as each step multiplies the Newton decrement by no more than this.
+    estimate_progress: float = 0.1
+    # Estimates are corrected by the changes of gradients while curvatures along steps are at least
+    # this share of the estimated ones. Not measured.
+    least_curvature_share: float = 1e-3
+
+    # --- the balance of free features (envelope.py) ---
+
+    # A move of the dual point below this share of its length is rounding. Not measured.
+    rounding_of_balance: float = 1e-10
+
     # --- the line search (descent.py) ---
 
     # The slope that may remain, relative to the first, at length 1 and at other lengths. Strict

@@ -20,7 +20,9 @@ from dualgap.compile.rules import entry, face, place, span
 from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.proof import terms
+from dualgap.steps.base import Setting
 from dualgap.steps.coordinate.views import DualView
+from dualgap.steps.sweeps.free_intercept import has_free_intercept
 from dualgap.steps.sweeps.tuning import TUNING
 
 
@@ -53,7 +55,8 @@ class Ascent(NamedTuple):
 
 def has_faces(problem: Problem) -> bool:
     """Whether the dual objective is made of quadratic pieces."""
-    return is_half_square(problem.penalty) and hasattr(problem.loss, "face")
+    penalty = problem.feature_penalty if has_free_intercept(problem) else problem.penalty
+    return is_half_square(penalty) and hasattr(problem.loss, "face")
 
 
 def ascend(view: DualView, most: int, target: float) -> Ascent:
@@ -80,8 +83,8 @@ def ascend(view: DualView, most: int, target: float) -> Ascent:
 class FaceSteps:
     """When to make steps on the face, and how long they may be."""
 
-    def __init__(self, view: DualView, target: float) -> None:
-        self.view, self.target = view, target
+    def __init__(self, view: DualView, setting: Setting) -> None:
+        self.view, self.setting = view, setting
         # A quadratic loss has one face, and steps on it need no sweeps.
         self.single = bool(view.problem.loss.quadratic)
         self.most = TUNING.quadratic_iterations if self.single else TUNING.first_iterations
@@ -95,7 +98,7 @@ class FaceSteps:
         if self.rounds_left > 0:
             self.rounds_left -= 1
             return False, 0.0
-        done = ascend(self.view, self.most, self.target)
+        done = ascend(self.view, self.most, self.setting.target)
         if not self.single:
             most = self.most * (TUNING.longer if done.length > 0.5 else TUNING.shorter)
             self.most = int(min(max(most, TUNING.fewest_iterations), TUNING.most_iterations))
@@ -130,6 +133,7 @@ def _face_among(view: DualView, some: slice) -> Face:
     q = scale * view.squares[some]
     low, high, bend, tilt = np.empty((4, len(a)))
     _pieces(problem.loss, problem.y[some], a, low, high, bend, tilt)
+    tilt += view.offset
     order = np.arange(some.start, some.start + len(a))
     samples = Face(order, problem.c[some], scale, q, low, high, bend, tilt, a)
     return samples.at((low < a) & (a < high) & (q > 0.0))

@@ -12,7 +12,7 @@ steps are as short as the target gap requires.
 
 If the dual objective is quadratic on a face (``face.py``), a round begins with conjugate gradients
 there, unless they recently gained less for their cost than sweeps did. Ridge regression on few
-samples is one system (``kernel_matrix.py``).
+samples is one system (``kernel_matrix.py``), a free intercept a multiplier (``free_intercept.py``).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from dualgap.steps.coordinate.coordinate_scores import keep_unresolved
 from dualgap.steps.coordinate.epoch import epoch
 from dualgap.steps.coordinate.views import DualView
 from dualgap.steps.sweeps.face import FaceSteps, has_faces
+from dualgap.steps.sweeps.free_intercept import FreeIntercept, has_free_intercept
 from dualgap.steps.sweeps.kernel_matrix import KernelRun, has_few_samples
 from dualgap.steps.sweeps.tuning import TUNING
 
@@ -55,7 +56,8 @@ class Sweeps(FullPass):
     usual = "sweeps"
 
     def refusal(self, problem: Problem) -> str | None:
-        return multiclass_refusal(problem) or dual_refusal(problem)
+        dual = None if has_free_intercept(problem) else dual_refusal(problem)
+        return multiclass_refusal(problem) or dual
 
     def describe(self, problem: Problem) -> str:
         if has_few_samples(problem):
@@ -74,7 +76,8 @@ class SweepsRun(FullPassRun):
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
-        self.view = DualView(problem, warm.dual)
+        self.intercept = FreeIntercept(problem, warm) if has_free_intercept(problem) else None
+        self.view = self.intercept.view if self.intercept else DualView(problem, warm.dual)
         self.rng = setting.rng or np.random.default_rng(0)
         self.starts_at_zero = warm.dual is None
         self.kinked = problem.loss.gamma == 0.0
@@ -82,10 +85,10 @@ class SweepsRun(FullPassRun):
         self.few = problem.n <= TUNING.few_samples
         self.fast = True  # whether sweeps over all samples converge fast
         # The gap that sweeps expect, and what gap checks found relative to it.
-        self.target, self.expected, self.trust = setting.target, 0.0, 1.0
+        self.setting, self.expected, self.trust = setting, 0.0, 1.0
         self.movable = self._movable()
         self.weights: Any = self.movable.copy()  # False or 0 for resolved samples
-        self.faces = FaceSteps(self.view, setting.target) if has_faces(problem) else None
+        self.faces = FaceSteps(self.view, setting) if has_faces(problem) else None
         self.mean: tuple[Floats, Floats] | None = None  # of a and u over the later sweeps
         self.swept, self.movers = 0.0, 0  # updates of the round; samples that the last sweep moved
         self.dual = np.inf  # D(a) at the last gap check
@@ -95,6 +98,8 @@ class SweepsRun(FullPassRun):
         )
 
     def pair(self) -> Pair:
+        if self.intercept:
+            return self.intercept.pair(self.mean, self.setting.target)
         if self.mean is None:
             return self.view.pair(lend=True)
         a, u = self.mean
@@ -108,6 +113,8 @@ class SweepsRun(FullPassRun):
         moved, updates = self.faces.step() if self.faces else (False, 0.0)
         if not (self.faces and self.faces.single):
             moved = self._sweep() or moved
+        elif self.intercept:
+            moved = self.intercept.update() or moved
         updates += self.swept + 0.5 * self.size  # the gap check is one product
         return int(moved), int(2 * updates), updates
 
@@ -119,6 +126,8 @@ class SweepsRun(FullPassRun):
                 *view.fixed, order, view.x, view.v, order
             )  # now first in ``order``
             self.swept += len(order)
+            if self.intercept:
+                moved = self.intercept.update() or moved
             moved = moved or self.movers > 0
             del order  # before the next one is made: it is long
             if self.kinked and 2.0 * self.swept >= TUNING.updates * self.size:
@@ -169,7 +178,7 @@ class SweepsRun(FullPassRun):
             rate = size / last if 0.0 < size < last else float(size > 0.0)
             self.expected, last = size * rate, size
             self.fast = turn == 0 or rate <= TUNING.fast_rate
-            near = turn > 0 and self.trust * self.expected <= self.target
+            near = turn > 0 and self.trust * self.expected <= self.setting.target
             slow = rate > TUNING.slow_rate and turn + 1 >= TUNING.slow_sweeps
             if near or slow or not (self.few or self.fast):
                 break
@@ -207,7 +216,8 @@ class SweepsRun(FullPassRun):
         """Find which samples are unresolved, and whether steps on the face pay."""
         if self.kinked:
             self.weights = self.movable.copy()
-            keep_unresolved(self.view.scorer, pair.z, self.view.x, self.weights)
+            z = self.intercept.seen(pair) if self.intercept else pair.z
+            keep_unresolved(self.view.scorer, z, self.view.x, self.weights)
         else:
             self.weights = certificate.sample_parts
             if not self.movable.all():
@@ -237,6 +247,7 @@ class SweepsRun(FullPassRun):
             "trust": self.trust,
             "dual": self.dual,
             "faces": self.faces.state() if self.faces else None,
+            "intercept": self.intercept.state() if self.intercept else None,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -246,6 +257,8 @@ class SweepsRun(FullPassRun):
         self.trust, self.dual = state["trust"], state["dual"]
         if self.faces:
             self.faces.restore(state["faces"])
+        if self.intercept:
+            self.intercept.restore(state["intercept"])
 
 
 class DualMean:

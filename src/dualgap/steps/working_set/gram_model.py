@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.linalg import parallel
-from dualgap.linalg.matrices import Dense
+from dualgap.linalg import parallel, storage
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.working_set import gram_kernels
+from dualgap.steps.working_set.columns import ChosenColumns
 from dualgap.steps.working_set.tuning import TUNING
 
 
@@ -21,10 +21,9 @@ class GramModel:
     It serves later models while curvatures change little: their gradients are always exact.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.matrix: Any = problem.columns
-        self.dense = isinstance(self.matrix, Dense)
+    def __init__(self, problem: Problem, columns: ChosenColumns) -> None:
+        self.problem, self.columns = problem, columns
+        self.dense = not storage.is_sparse(problem.X)
         self.shape = shape_of(problem.penalty, problem.coef_size)
         self.known: Any = np.empty(0, np.int64)  # the features of the matrix
         self.gram = np.empty((0, 0))
@@ -108,8 +107,12 @@ class GramModel:
         if known == size:
             return
         if self.dense:
-            columns = np.asarray(self.matrix.data[set_], dtype=np.float64)
-            new = (columns[known:] * h) @ columns.T
+            new = np.zeros((size - known, size))
+            rows = max(TUNING.dense_entries // size, TUNING.block_rows)
+            for first in range(0, self.problem.n, rows):
+                samples = slice(first, first + rows)
+                columns = self.columns.of(set_, samples)
+                new += (columns[known:] * h[samples]) @ columns.T
             self.gram[known:size, :size] = new
             self.gram[:known, known:size] = new[:, :known].T
         else:
@@ -124,7 +127,7 @@ class GramModel:
         enough = max(TUNING.threaded_products, per_entry)
         ends = [0, n // 2, n] if entries * entries / n >= enough else [0, n]
         sums = np.zeros((len(ends) - 1, size - known, size))
-        model = self.matrix, set_, h, known, rows
+        model = self.columns.holding(set_), set_, h, known, rows
         calls = [(*model, *ends[k : k + 2], out) for k, out in enumerate(sums)]
         parallel.together(gram_kernels.add_products, calls)
         gram_kernels.mirror(sums, known, self.gram)

@@ -24,9 +24,10 @@ from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
-from dualgap.proof.dual_point import feasible_length
+from dualgap.proof.dual_point import balanced, feasible_length
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 from dualgap.steps.working_set import column_kernels, line_search
+from dualgap.steps.working_set.columns import columns_of
 from dualgap.steps.working_set.gram_model import GramModel, places
 from dualgap.steps.working_set.tuning import TUNING
 
@@ -47,9 +48,11 @@ class WorkingSet(FullPass):
 class WorkingSetRun(FullPassRun):
     """A run; its state is w with z = Xw, and the set."""
 
+    matrix: Any  # which has the columns of the set
+
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
-        self.matrix = problem.columns
+        self.columns = columns_of(problem)
         self.w = (origin(problem) if warm.coef is None else warm.coef).copy()
         empty = np.flatnonzero(problem.column_squares == 0.0)
         self.w[empty] = problem.features.origin[empty]  # only the penalty depends on these
@@ -58,7 +61,7 @@ class WorkingSetRun(FullPassRun):
         self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
         self.a: Floats | None = None  # the dual point of z, if it was computed, and its u
         self.u: Floats | None = None
-        self.target = setting.target
+        self.setting = setting
         # Bounds on curvatures; with sample weights and for Poisson an estimate, to order features.
         self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
         self.stored = max(problem.entries, 1.0)
@@ -67,7 +70,7 @@ class WorkingSetRun(FullPassRun):
         self.quadratic = bool(problem.loss.quadratic)  # the model is the problem
         self.set: Any = np.empty(0, np.int64)
         self.final = False  # whether the set may be the right one
-        self.model = GramModel(problem)
+        self.model = GramModel(problem, self.columns)
         self.sweeps = TUNING.first_sweeps
         # Whether curvatures change and have a bound.
         self.has_floor = problem.loss.gamma > 0.0 and not self.quadratic
@@ -79,12 +82,15 @@ class WorkingSetRun(FullPassRun):
         return Pair(self.w.copy(), a, self.z, u, u_anew=True)
 
     def _dual(self) -> tuple[Floats, Floats]:
-        """The dual point of z, and its u."""
+        """The dual point of z, with free features balanced so that a proof need not move it, and
+        its u."""
         problem = self.problem
         if self.a is None or self.u is None:
-            self.a = np.empty(problem.n)
-            terms.slopes(problem.loss, problem.y, self.z, self.a)
-            self.u = problem.average(self.a)
+            a = np.empty(problem.n)
+            terms.slopes(problem.loss, problem.y, self.z, a)
+            if len(problem.free_places):
+                a = balanced(problem, Pair(self.w, a, self.z, np.empty(0)))
+            self.a, self.u = a, problem.average(a)
         return self.a, self.u
 
     def release_memory(self) -> None:
@@ -109,7 +115,11 @@ class WorkingSetRun(FullPassRun):
             any_moved |= moved
             if not moved:
                 self.tolerance *= 0.1
-            if not moved or len(self.problem.free_places) or self._feature_gap() <= self.target:
+            if (
+                not moved
+                or len(self.problem.free_places)
+                or self._feature_gap() <= self.setting.target
+            ):
                 break
         return int(any_moved), int(self.size * products), self.size * products / 2
 
@@ -176,6 +186,7 @@ class WorkingSetRun(FullPassRun):
     def _minimise(self) -> float:
         """Minimise over the set, to a fraction of the first violation; returns the entries read."""
         problem, set_ = self.problem, self.set
+        self.matrix = self.columns.holding(set_)
         entries = float(self.counts[set_].sum())
         least = TUNING.least_curvature * self.bound[set_]
         by_gram = self.model.pays(set_, entries)

@@ -1,0 +1,103 @@
+"""From a solution to the model that an estimator publishes, with the certificate of that model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap import losses
+from dualgap.linalg.validate import Floats
+from dualgap.problem import Problem
+from dualgap.problem.intercept import joined, split
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.prove import find_proof
+from dualgap.proof.radius import Radius, radius_later
+from dualgap.proof.screening import zeros_later
+from dualgap.run.solution import Solution
+
+# A shift of the intercept below this share of its size is rounding: the solution stays as it is,
+# and its certificate with it.
+_NEGLIGIBLE_SHIFT = 1e-14
+
+
+class Fit(NamedTuple):
+    """A solution, with coefficients in the dtype of X and the certificate of those.
+
+    ``radius`` and ``zeros`` follow from the certificate and are computed when they are asked for.
+    """
+
+    solution: Solution
+    coef: Any
+    intercept: Any
+    dual: Floats
+    certificate: Certificate
+    radius: Callable[[], Radius]
+    zeros: Callable[[], Any]
+
+
+def finish(problem: Problem, solution: Solution) -> Fit:
+    """The model that an estimator stores, with its certificate and what follows from it."""
+    w = joined(problem, solution.coef, solution.intercept)
+    known = solution.proof
+    if known is None:
+        # The model may differ from the solution, and then needs a certificate of its own.
+        shown = published(problem, w)
+        w = w if shown is None else shown
+        known = find_proof(problem, w, problem.flat(solution.dual, "dual", problem.n))
+    coef, intercept = split(problem, w)
+    proof, dual, z, point = known
+    if problem.X.dtype != np.float64:
+        coef = coef.astype(problem.X.dtype)
+        intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
+    return Fit(
+        replace(solution, problem=None, proof=None),  # drops the views of X
+        coef,
+        intercept,
+        problem.shaped(dual),
+        proof,
+        radius_later(problem, w, dual, z, point.ballast, proof),
+        zeros_later(problem, proof, point),
+    )
+
+
+def published(problem: Problem, w: Floats) -> Floats | None:
+    """The coefficients that an estimator shows for ``w``; None if they are those.
+
+    They have the dtype of X. Of all models with the same objective value they are the one that
+    other libraries find.
+    """
+    coef, intercept = split(problem, w)
+    shown, best = centred(problem, coef, intercept)
+    best = _balanced(problem, w, best)
+    if shown is coef and best is intercept and problem.X.dtype == np.float64:
+        return None
+    if problem.X.dtype != np.float64:
+        shown = shown.astype(problem.X.dtype).astype(np.float64)
+        best = np.asarray(best, problem.X.dtype).astype(np.float64)[()]
+    found = joined(problem, shown, best)
+    return None if np.array_equal(found, w) else found
+
+
+def centred(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
+    """Softmax and the multiclass hinge depend on differences between classes only, so coefficients
+    and intercepts without a penalty can move together: here to a mean of 0."""
+    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
+        if problem.intercept is True:
+            # A class without weight has an intercept near −∞, which must not move the others.
+            intercept = intercept - np.mean(intercept[~problem.classes_without_weight])
+        if problem.features.free.all():
+            coef = coef - coef.mean(axis=1, keepdims=True)
+    return coef, intercept
+
+
+def _balanced(problem: Problem, w: Floats, intercept: Any) -> Any:
+    """For the squared loss the best intercept given the coefficients, as if X were centred."""
+    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
+        return intercept
+    residuals = problem.y - problem.decision(w)
+    shift = float(np.sum(problem.c * residuals))
+    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
+    return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept

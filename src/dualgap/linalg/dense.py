@@ -1,0 +1,107 @@
+"""Passes over dense matrices, which are read in order, a stretch of places at a time.
+
+A stretch is so short that what is added up over it stays in the cache, whatever the shape is. Where
+places outnumber coordinates, threads share the places: then sums across coordinates need no arrays
+of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap.compile.kernels import kernel
+from dualgap.linalg import storage
+from dualgap.linalg.matrices import Dense
+from dualgap.linalg.parallel import across, along, arrays, section, stretches, together
+from dualgap.linalg.validate import Floats
+
+# Long sums are added up in blocks: rounding errors grow with the size of a block, not with n.
+BLOCK = 1024
+# Reading an entry out of order costs as much as reading so many in order, a line of a cache.
+_FEW = 16
+_LONG_ROW = 256  # places from which it pays to look for zeros
+
+
+def gather(matrix: Dense, vector: Any, out: Any) -> None:
+    """out_i = A_i · vector. Of a vector with few entries other than 0 only these are multiplied."""
+    if len(vector) >= _LONG_ROW:
+        used = np.flatnonzero(vector)
+        if _FEW * len(used) <= len(vector):
+            matrix = Dense(storage.read_only(np.take(matrix.data, used, axis=1)))
+            vector = vector[used]
+    together(_gather, [(section(matrix, s).data, vector, out[s]) for s in along(matrix)])
+
+
+@kernel
+def _gather(data: Any, vector: Any, out: Any) -> None:
+    for i in range(len(out)):
+        row = data[i]
+        total = 0.0
+        for first in range(0, len(row), BLOCK):
+            x, v = row[first : first + BLOCK], vector[first : first + BLOCK]
+            block = 0.0
+            for t in range(len(x)):
+                block += x[t] * v[t]
+            total += block
+        out[i] = total
+
+
+def scatter(matrix: Dense, weights: Any, out: Any) -> None:
+    """out = Σ_i weights_i A_i."""
+    rows, places = matrix.shape
+    if places > rows:
+        lines = stretches(matrix, BLOCK)
+        together(_scatter, [(matrix.data, weights, s.start, out[s]) for s in lines])
+        return
+    lines = across(matrix)
+    sums = [out] if len(lines) == 1 else arrays(len(lines), places)
+    together(_scatter, [(matrix.data[s], weights[s], 0, own) for s, own in zip(lines, sums)])
+    if len(lines) > 1:
+        out[:] = sum(sums[1:], start=sums[0])
+
+
+@kernel
+def _scatter(data: Any, weights: Any, begin: int, out: Any) -> None:
+    """For the places from ``begin`` on."""
+    for first in range(0, len(out), BLOCK):
+        own = out[first : first + BLOCK]
+        own[:] = 0.0
+        for i in range(len(weights)):
+            weight = weights[i]
+            if weight != 0.0:
+                x = data[i, begin + first : begin + first + len(own)]
+                for t in range(len(own)):
+                    own[t] += weight * x[t]
+
+
+def measure(matrix: Dense) -> tuple[Floats, Floats]:
+    """The squared norms of coordinates and of places, in one pass."""
+    rows, places = matrix.shape
+    if places > rows:
+        of_places, lines = np.zeros(places), stretches(matrix, BLOCK, even=True)
+        sums = arrays(len(lines), rows)
+        calls = [(matrix.data, s.start, own, of_places[s]) for s, own in zip(lines, sums)]
+        together(_measure, calls)
+        return sum(sums[1:], start=sums[0]).copy(), of_places
+    of_rows, lines = np.zeros(rows), across(matrix)
+    sums = arrays(len(lines), places)
+    together(_measure, [(matrix.data[s], 0, of_rows[s], own) for s, own in zip(lines, sums)])
+    return of_rows, sum(sums[1:], start=sums[0]).copy()
+
+
+@kernel
+def _measure(data: Any, begin: int, of_rows: Any, of_places: Any) -> None:
+    """Add what the places from ``begin`` on contribute."""
+    for first in range(0, len(of_places), BLOCK):
+        own = of_places[first : first + BLOCK]
+        for i in range(len(of_rows)):
+            row = data[i, begin + first : begin + first + len(own)]
+            total = 0.0
+            for t in range(len(own)):
+                x = np.float64(row[t])
+                x *= x
+                total += x
+                own[t] += x
+            of_rows[i] += total

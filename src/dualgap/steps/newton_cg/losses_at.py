@@ -1,0 +1,115 @@
+"""Losses of many classes at decision values, sample by sample in chunks that stay in the cache.
+
+φ(z) has the gradient s − e_y with shares s in the simplex, and the Hessian diag(h) − hhᵀ/Σh.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap.linalg import parallel
+from dualgap.linalg.validate import Floats
+from dualgap.losses.softmax import Softmax
+from dualgap.problem import Problem
+from dualgap.proof import terms
+
+_CHUNK_ENTRIES = 1 << 14
+_SHARED_FROM = 1 << 16  # entries from which threads share the work
+
+
+class ClassResponse(NamedTuple):
+    """The losses at z: Σ c φ(z), and the slopes c ∇φ(z), shape (n, K)."""
+
+    z: Floats
+    value: float
+    slopes: Floats
+
+
+class ClassLosses:
+    """The losses of all samples of a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.y = problem.y.astype(np.int64)
+        self.places = np.arange(problem.n)
+        self.c = problem.c[:, None]
+        rows = max(1, _CHUNK_ENTRIES // problem.width)
+        self.chunks = [slice(i, min(i + rows, problem.n)) for i in range(0, problem.n, rows)]
+
+    def at(self, z: Floats) -> ClassResponse:
+        """The losses at z, of shape (n, K)."""
+        if not isinstance(self.problem.loss, Softmax):
+            a = self.dual_at(z)
+            return ClassResponse(z, self.problem.loss_value(z.ravel()), -self.c * a)
+        slopes = np.empty_like(z)
+        calls = [(z, chunk, slopes) for chunk in self.chunks]
+        values = self._together(self._softmax, calls, z.size)
+        return ClassResponse(z, math.fsum(values), slopes)
+
+    def _softmax(self, z: Floats, chunk: slice, slopes: Floats) -> float:
+        """A chunk of the slopes; returns Σ c φ."""
+        y, own = self.y[chunk], slopes[chunk]
+        places = self.places[: len(y)]
+        np.subtract(z[chunk], z[chunk].max(axis=1)[:, None], out=own)
+        margin = own[places, y]
+        np.exp(own, out=own)
+        total = own.sum(axis=1)
+        own /= total[:, None]
+        own[places, y] -= 1.0
+        c = self.c[chunk]
+        own *= c
+        return float(np.sum(c[:, 0] * (np.log(total) - margin)))
+
+    def dual_at(self, z: Floats) -> Floats:
+        """−∇φ(z) as a feasible dual point."""
+        a = np.empty(z.size)
+        terms.slopes(self.problem.loss, self.problem.y, z.ravel(), a)
+        return a.reshape(z.shape)
+
+    def curvature(self, at: ClassResponse) -> Curvature:
+        """The Hessians of c φ at a response."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(self.c > 0.0, at.slopes / self.c, 0.0)
+        shares[self.places, self.y] += 1.0
+        return Curvature(self.problem.loss.hessian_weights(shares), self.c)
+
+    def _together(self, action: Any, calls: list[Any], entries: int) -> list[Any]:
+        if entries < _SHARED_FROM:
+            return [action(*call) for call in calls]
+        return parallel.together(action, calls)
+
+
+class Curvature:
+    """Hessians c (diag(h) − hhᵀ/Σh) of samples."""
+
+    def __init__(self, h: Floats, c: Floats) -> None:
+        self.h, self.c = h, c
+        sums = h.sum(axis=1)
+        self.scaled = h / np.where(sums > 0.0, sums, 1.0)[:, None]
+
+    def __call__(self, rows: slice, T: Floats) -> None:
+        """Multiply rows of T by their Hessians, in place."""
+        T *= self.h[rows]
+        sums = T.sum(axis=1)
+        T -= self.scaled[rows] * sums[:, None]
+        T *= self.c[rows]
+
+    def diagonals(self, places: Any = slice(None)) -> Floats:
+        """The diagonal of each Hessian."""
+        h = self.h[places]
+        return np.asarray(self.c[places] * h * (1.0 - self.scaled[places]))
+
+    def hessian(self, X: Floats, rows: slice = slice(None)) -> Floats:
+        """Σ_i x_i x_iᵀ ⊗ Hessian_i of rows X, in the order of coefficients: feature, then class."""
+        h, c = self.h[rows], self.c[rows]
+        size, d, width = len(X), X.shape[1], h.shape[1]
+        roots = np.sqrt(c * self.scaled[rows] * h)
+        spread = (X[:, :, None] * roots[:, None, :]).reshape(size, d * width)
+        out = -(spread.T @ spread).reshape(d, width, d, width)
+        weights = c * h
+        for k in range(width):
+            out[:, k, :, k] += (X * weights[:, k : k + 1]).T @ X
+        return out.reshape(d * width, d * width)

@@ -1,0 +1,244 @@
+"""Newton steps on augmented Lagrangians in one kernel: ``newton/``, for small dense data.
+
+Stages, steps and line searches are those of ``newton/``, without what pays for large data only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap.compile.kernels import inner, kernel
+from dualgap.compile.rules import conj, curvature, dual_step, value
+from dualgap.compile.scalar import EPS
+from dualgap.linalg.small_products import summed, times
+from dualgap.linalg.validate import SMALLEST
+from dualgap.steps.newton.tuning import TUNING
+from dualgap.steps.small.gram_kernels import weighted_gram
+from dualgap.steps.small.line_search import respond, search
+from dualgap.steps.small.model_kernel import minimise
+
+# Kernels read module-level names.
+_PROBE = TUNING.probe
+_BLOCKED, _ABSURD = TUNING.blocked_step, TUNING.absurd_decrease
+_LEAST_DAMPING, _MOST_DAMPING, _DAMPING = (
+    TUNING.least_damping, TUNING.most_damping, TUNING.damping_factor,
+)  # fmt: skip
+_STAGE_ACCURACY, _SLOW_STAGE = TUNING.stage_accuracy, TUNING.slow_stage_steps
+_NARROWING, _NEGLIGIBLE = TUNING.narrowing, TUNING.negligible
+
+
+class Data(NamedTuple):
+    """What stays the same: X by rows, the constant feature, targets, shares, λ, mean squares."""
+
+    X: Any
+    constant: float
+    y: Any
+    c: Any
+    lam: float
+    mean_squares: Any
+
+
+class SmallGoal(NamedTuple):
+    """What the gap must be: ``tol`` times P − ``least``, at least ``floor``. ``scale``: P(0)."""
+
+    tol: float
+    least: float
+    floor: float
+    scale: float
+
+
+class State(NamedTuple):
+    """What steps change, in place.
+
+    ``a``, ``w``, ``z``, ``b``, ``u``  multipliers of the stage, coefficients, Xw, slopes, their sum
+    ``hessian``                        kept from step to step if the loss is quadratic
+    ``numbers``                        q, its least value, damping, steps of this stage, whether the
+                                       Hessian is known, and whether anything else is
+    """
+
+    a: Any
+    w: Any
+    z: Any
+    b: Any
+    u: Any
+    hessian: Any
+    numbers: Any
+
+
+@kernel
+def descend(
+    loss: Any,
+    gamma: float,
+    is_quadratic: bool,
+    data: Any,
+    shape: Any,
+    is_kinked: bool,
+    state: Any,
+    goal: Any,
+    most: int,
+) -> tuple[int, int]:
+    """Make at most so many steps. Returns how many, and 1 if the gap should be small enough, −1 if
+    more steps would be of no use, else 0: a call for each step leads to the same bits."""
+    a, w, z, b, u, hessian, numbers = state
+    n, d = len(data.y), len(w)
+    aim, direction = np.empty(d), np.empty(d)
+    along, next_z, next_b, h = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    if numbers[5] == 0.0:
+        times(data.X, data.constant, w, z)
+        respond(loss, data.y, z, a, numbers[0], b)
+        _average(data, b, u)
+        numbers[5] = 1.0
+    for done in range(1, most + 1):
+        q = numbers[0]
+        if numbers[4] == 0.0:
+            _curvatures(loss, data.y, data.c, z, a, q, h)
+            weighted_gram(data.X, data.constant, h, hessian)
+            numbers[4] = 1.0 if is_quadratic else 0.0
+        decrement = _find_aim(data, shape, is_kinked, state, gamma + q, goal.scale, aim, direction)
+        length = 0.0
+        if decrement > 0.0:
+            times(data.X, data.constant, direction, along)
+            length = search(
+                loss, data, shape, is_kinked, q, a, w, direction, z, along, decrement, next_z,
+                next_b,
+            )  # fmt: skip
+        if length > 0.0:
+            for j in range(d):
+                w[j] = aim[j] if length == 1.0 else w[j] + length * direction[j]
+            for i in range(n):
+                z[i], b[i] = next_z[i], next_b[i]
+            _average(data, b, u)
+        change = _DAMPING if length < _BLOCKED else 1.0 / _DAMPING
+        numbers[2] = min(max(numbers[2] * change, _LEAST_DAMPING), _MOST_DAMPING)
+        numbers[3] += 1.0
+        of_coefficients = 0.0 if is_kinked else _coefficient_gap(data.lam, u, w, shape[1])
+        moved = _multiplier_move(data.c, a, b, q)
+        exhausted = decrement + moved <= EPS * goal.scale
+        primal = _objective(loss, data, shape, z, w)
+        target = max(goal.tol * (min(primal, goal.least + goal.scale) - goal.least), goal.floor)
+        small = max(_NEGLIGIBLE * target, SMALLEST)
+        if q == 0.0:
+            if decrement <= small and of_coefficients <= 0.5 * target:
+                return done, 1
+            if length == 0.0 or exhausted:
+                return done, -1
+            continue
+        close = of_coefficients <= max(moved, small)
+        solved = decrement <= max(_STAGE_ACCURACY * moved, small) and close
+        if length > 0.0 and not solved:
+            continue
+        gap = of_coefficients + _gap_of_samples(loss, data.y, data.c, z, b)
+        if gap <= 0.5 * target and decrement <= target:
+            return done, 1
+        if exhausted and q <= numbers[1]:
+            return done, -1
+        factor = 1.0 if numbers[3] > _SLOW_STAGE else _NARROWING
+        numbers[0], numbers[3] = max(q * factor, numbers[1]), 0.0
+        for i in range(n):
+            a[i] = b[i]
+        respond(loss, data.y, z, a, numbers[0], b)
+        _average(data, b, u)
+    return most, 0
+
+
+@inner
+def _find_aim(
+    data: Any,
+    shape: Any,
+    is_kinked: bool,
+    state: Any,
+    cap: float,
+    scale: float,
+    aim: Any,
+    direction: Any,
+) -> float:
+    """Fill in the minimum of the damped model and the way there: how fast does Ψ decrease?"""
+    l1, l2, low, high = shape
+    w, u, hessian, numbers = state.w, state.u, state.hessian, state.numbers
+    d = len(w)
+    diagonal, gradient, own_l1, own_l2 = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    while True:
+        for j in range(d):
+            own_l1[j], own_l2[j] = data.lam * l1[j], data.lam * l2[j]
+            damping = numbers[2] * data.mean_squares[j] / (cap if cap > 0.0 else 1.0)
+            diagonal[j] = hessian[j, j] + damping + own_l2[j]
+            gradient[j] = -data.lam * u[j]
+        minimise(hessian, diagonal, gradient, w, own_l1, own_l2, low, high, is_kinked, aim)
+        for j in range(d):
+            direction[j] = aim[j] - w[j]
+        decrement: float = data.lam * _fall(u, w, direction, l1, l2)
+        if not decrement > _ABSURD * scale or numbers[2] >= _MOST_DAMPING:
+            return decrement
+        numbers[2] = min(_DAMPING * numbers[2], _MOST_DAMPING)
+
+
+@inner
+def _multiplier_move(c: Any, a: Any, b: Any, q: float) -> float:
+    """How far b is from the multipliers, in units of the objective."""
+    total = 0.0
+    for i in range(len(a) if q > 0.0 else 0):
+        total += 0.5 * q * c[i] * (b[i] - a[i]) * (b[i] - a[i])
+    return total
+
+
+@inner
+def _objective(loss: Any, data: Any, shape: Any, z: Any, w: Any) -> float:
+    total = 0.0
+    for i in range(len(z)):
+        total += data.c[i] * value(loss, z[i], data.y[i])
+    for j in range(len(w)):
+        total += data.lam * (shape[0][j] * abs(w[j]) + 0.5 * shape[1][j] * w[j] * w[j])
+    return total
+
+
+@inner
+def _gap_of_samples(loss: Any, y: Any, c: Any, z: Any, b: Any) -> float:
+    total = 0.0
+    for i in range(len(y)):
+        total += c[i] * (value(loss, z[i], y[i]) + conj(loss, b[i], y[i]) + b[i] * z[i])
+    return total
+
+
+@inner
+def _average(data: Any, b: Any, u: Any) -> None:
+    weighted = np.empty(len(b))
+    for i in range(len(b)):
+        weighted[i] = data.c[i] * b[i]
+    summed(data.X, data.constant, weighted, u)
+    for j in range(len(u)):
+        u[j] /= data.lam
+
+
+@inner
+def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -> None:
+    if q > 0.0:
+        for i in range(len(y)):
+            left = dual_step(loss, a[i], z[i] - _PROBE * q, q, y[i])
+            right = dual_step(loss, a[i], z[i] + _PROBE * q, q, y[i])
+            out[i] = c[i] * max(left - right, 0.0) / (2.0 * _PROBE * q)
+    else:
+        for i in range(len(y)):
+            out[i] = c[i] * curvature(loss, z[i], y[i])
+
+
+@inner
+def _fall(u: Any, w: Any, direction: Any, l1: Any, l2: Any) -> float:
+    """How fast the objective decreases at w along a direction, in units of λ."""
+    total = 0.0
+    for j in range(len(w)):
+        ahead = np.sign(w[j]) if w[j] != 0.0 else np.sign(direction[j])
+        total += (u[j] - l1[j] * ahead - l2[j] * w[j]) * direction[j]
+    return total
+
+
+@inner
+def _coefficient_gap(lam: float, u: Any, w: Any, l2: Any) -> float:
+    """What w ≠ ∇g*(u) contributes to the gap, for features with an L2 part."""
+    total = 0.0
+    for j in range(len(w)):
+        if l2[j] > 0.0:
+            away = u[j] - l2[j] * w[j]
+            total += 0.5 * lam * away * away / l2[j]
+    return total

@@ -1,0 +1,118 @@
+"""Newton's method on augmented Lagrangians for small dense data: a run is a call or two.
+
+On a few hundred samples a step takes microseconds, and calling NumPy for each of its parts a
+hundred times as long. So all steps are made in one kernel (``descend.py``), up to where the gap
+must be small enough, and the gap check that follows is the proof.
+
+Cost of a step: n·d²/2 for the Hessian, d³/6 for a system. Rate: that of ``newton``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap.problem import Problem
+from dualgap.problem.baseline import origin
+from dualgap.proof.certificate import Pair
+from dualgap.proof.goal import LEAST_SHARE
+from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, dual_start, shape_refusal
+from dualgap.steps.newton.newton import first_width
+from dualgap.steps.newton.tuning import TUNING
+from dualgap.steps.small.descend import Data, SmallGoal, State, descend
+
+_STEPS = 50  # of one call; a call takes milliseconds, after which Python looks for Ctrl-C
+_SHARPER = 0.01  # by which a run is made more accurate if a proof has missed the target
+
+
+@dataclass(frozen=True)
+class SmallNewton(FullPass):
+    """Newton steps on augmented Lagrangians, compiled as a whole."""
+
+    usual = "small-newton"
+
+    def refusal(self, problem: Problem) -> str | None:
+        if problem.small_rows is None:
+            return (
+                "the data are not small, there are several decision values for each "
+                "sample, or features other than the intercept have no penalty"
+            )
+        return shape_refusal(problem)
+
+    def describe(self, problem: Problem) -> str:
+        return "Newton steps on augmented Lagrangians, compiled as a whole"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> SmallNewtonRun:
+        return SmallNewtonRun(problem, warm, setting)
+
+
+class SmallNewtonRun(FullPassRun):
+    """A run; its state is that of ``descend``, which changes it in place. No checkpoint keeps that:
+    runs of milliseconds resume from their best pair."""
+
+    checks_are_proofs = True
+
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+        super().__init__(problem)
+        shape = problem.penalty_shape
+        assert shape is not None  # other penalties are refused
+        loss, n, d = problem.loss, problem.n, problem.d
+        self.setting, self.shape = setting, shape
+        self.starts_at_zero = warm.coef is None
+        first = origin(problem) if warm.coef is None else warm.coef
+        w = np.clip(first, shape.low, shape.high)
+        a = dual_start(problem, warm.dual) if warm.dual is not None else np.zeros(n)
+        q = 0.0 if loss.differentiable else first_width(problem)
+        flat = q > 0.0 or shape.kinked
+        damping = TUNING.first_damping if flat else TUNING.least_damping
+        numbers = np.array([q, TUNING.least_width * q, damping, 0.0, 0.0, 0.0])
+        z, b = np.empty((2, n))
+        self.state_now = State(a, w, z, b, np.empty(d), np.empty((d, d)), numbers)
+        self.data = Data(
+            problem.small_rows, problem.constant, problem.y, problem.c, problem.lam,
+            problem.mean_squares(),
+        )  # fmt: skip
+        self.sharpness = 1.0
+        self.made = 0  # steps so far
+        self.may_end = False  # until a call of the kernel ends by itself
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        """Each step counts as one."""
+        return self.made
+
+    def pair(self) -> Pair:
+        if self.state_now.numbers[5] == 0.0:  # evaluates the start
+            self._descend(0)
+        now = self.state_now
+        return Pair(now.w.copy(), now.b.copy(), now.z, now.u)
+
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        left = _STEPS
+        if self.setting.max_epochs is not None:
+            left = min(left, self.setting.max_epochs - self.made)
+        most = 1 if self.setting.watched else left
+        steps, end = self._descend(most)
+        self.made += steps
+        self.may_end = end != 0
+        products = steps * (4 + self.problem.d)
+        return int(end >= 0), *self.worth(products)
+
+    def _descend(self, most: int) -> tuple[int, int]:
+        loss, goal = self.problem.loss, self.setting.goal
+        small = SmallGoal(0.0, 0.0, 0.0, self.problem.scale)
+        if goal is not None:
+            relative = goal.relative_to == "optimum"
+            floor = LEAST_SHARE * goal.scale if relative else goal.scale
+            tol, share = goal.tol * self.sharpness, float(relative)
+            small = SmallGoal(share * tol, goal.least, tol * floor, goal.scale)
+        return descend(
+            loss, float(loss.gamma), bool(loss.quadratic), self.data, tuple(self.shape),
+            self.shape.kinked, self.state_now, small, most,
+        )  # fmt: skip
+
+    def refresh(self) -> None:
+        """After a proof that has missed the target: be more accurate."""
+        self.sharpness *= _SHARPER
