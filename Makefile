@@ -5,7 +5,7 @@ READY := .venv/.ready
 BENCH := .venv-bench
 DOCS := .venv-docs
 
-.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench bench-full clean
+.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-auto bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench-users bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -80,6 +80,9 @@ bench-speedup: $(READY)
 bench-small-lambda: $(READY)
 	$(BIN)/python -m benchmarks.small_lambda
 
+bench-auto: $(READY)
+	$(BIN)/python -m benchmarks.auto_regret
+
 bench-drop-in: $(READY)
 	$(BIN)/python -m benchmarks.drop_in
 
@@ -103,6 +106,11 @@ bench-cluster: $(READY)
 # The tables of docs/migrating.md for liblinear and celer.
 bench-migrating: $(BENCH)/.ready
 	$(BENCH)/bin/pytest -m docs tests/docs/test_migrating.py -k 'liblinear or celer'
+
+# Estimators as users call them, against those of other libraries: fifteen minutes.
+bench-users: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.users --fresh --out docs/benchmarks-users.json
+	$(BENCH)/bin/python -m benchmarks.users.report docs/benchmarks-users.json
 
 # The race against other solvers, in an environment of its own, since their pins are old.
 # The quick set takes ten minutes, all tasks a night; both need the data sets (docs/benchmarks.md).
