@@ -119,8 +119,19 @@ def recorded():
     return found
 
 
+LATER = {"relative_to": "optimum"}  # came after 0.1, by keyword only: code for 0.1 may not know it
+
+
 def without_annotations(signature):
-    bare = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    bare = [
+        each.replace(annotation=each.empty)
+        for each in signature.parameters.values()
+        if not (
+            each.kind is each.KEYWORD_ONLY
+            and each.name in LATER
+            and each.default == LATER[each.name]
+        )
+    ]
     return str(signature.replace(parameters=bare, return_annotation=signature.empty))
 
 

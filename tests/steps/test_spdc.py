@@ -9,6 +9,7 @@ import dualgap as dg
 from dualgap.losses import Hinge, SmoothedHinge, Squared
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.proximal import Proximal
+from dualgap.proof.goal import Goal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
 from dualgap.steps.base import Start
@@ -218,7 +219,8 @@ def test_lazy_steps_in_stages_with_their_own_centres(name):
     """Both perturbations: a loss with kinks, a penalty that is not strongly convex."""
     penalty, prox = PENALTIES[name]
     problem = make(penalty, loss=Hinge())
-    check_lazy(problem, prox, Uniform(), 0.0, iterations=300, stages=3, target=1e-3)
+    goal = Goal.of(problem, 1e-3, "start")
+    check_lazy(problem, prox, Uniform(), 0.0, iterations=300, stages=3, goal=goal)
 
 
 # --- practice -------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ KINDS = {
     "LinearSVR": "numbers",
     "LogisticRegression": "labels",
     "LinearSVC": "labels",
-    "HuberRegressor": "numbers",
+    "HuberRegression": "numbers",
     "QuantileRegressor": "numbers",
     "PoissonRegressor": "counts",
 }

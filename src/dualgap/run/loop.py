@@ -190,7 +190,9 @@ class Loop(Epochs, FailedProofs):
             status = self._prove()
             if status is not None:
                 return status
-        if self.callback is not None and self.callback(self._snapshot()):
+        # A small gap that may not end the run yet is nothing that a callback could decide.
+        asked = self.callback is not None and (self.gap > self.target or self.rounds == 0)
+        if asked and self.callback(self._snapshot()):
             return Status.CALLBACK
         if self.interrupted():
             return Status.INTERRUPTED

@@ -16,7 +16,7 @@ import numpy as np
 
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
-from dualgap.proof.certificate import Pair
+from dualgap.proof.certificate import Certificate, Pair
 from dualgap.proof.goal import LEAST_SHARE
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, dual_start, shape_refusal
 from dualgap.steps.newton.newton import first_width
@@ -24,7 +24,8 @@ from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.descend import Data, SmallGoal, State, descend
 
 _STEPS = 50  # of one call; a call takes milliseconds, after which Python looks for Ctrl-C
-_SHARPER = 0.01  # by which a run is made more accurate if a proof has missed the target
+_SHARPER = 0.01  # by which a run is made more accurate if a gap check has missed the target
+_SHARPEST = 1e-6  # beyond that, rounding errors are to blame
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class SmallNewtonRun(FullPassRun):
             problem.mean_squares(),
         )  # fmt: skip
         self.sharpness = 1.0
+        self.widest = q
         self.made = 0  # steps so far
         self.may_end = False  # until a call of the kernel ends by itself
 
@@ -116,3 +118,21 @@ class SmallNewtonRun(FullPassRun):
     def refresh(self) -> None:
         """After a proof that has missed the target: be more accurate."""
         self.sharpness *= _SHARPER
+
+    def adapt(self, pair: Pair, certificate: Certificate) -> bool:
+        """Where the gap exceeds what the kernel has promised: be more accurate, then round off
+        more, so that rounding errors of z matter less."""
+        goal = self.setting.goal
+        if goal is None or not self.may_end or certificate.gap <= goal.gap(certificate.dual):
+            return False
+        if self.sharpness > _SHARPEST:
+            self.sharpness *= _SHARPER
+            return True
+        now = self.state_now
+        wider = min(TUNING.widening * now.numbers[0], self.widest)
+        if not wider > now.numbers[0]:
+            return False
+        now.a[:] = now.b
+        now.numbers[[0, 1]] = wider
+        now.numbers[[3, 5]] = 0.0  # a new stage, whose slopes are not known yet
+        return True
