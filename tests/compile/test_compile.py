@@ -83,9 +83,10 @@ def test_a_second_process_compiles_nothing(tmp_path):
     misses, hits = map(int, run(code, tmp_path).split())
     assert misses > 5
     assert hits == 0
+    compiled = misses
     misses, hits = map(int, run(code, tmp_path).split())
     assert misses == 0
-    assert hits > 5
+    assert 3 < hits <= compiled
 
 
 def test_an_edited_loss_never_meets_a_stale_kernel(tmp_path):
@@ -110,7 +111,7 @@ def test_an_edited_loss_of_a_user_neither(tmp_path):
     file = tmp_path / "mine.py"
     code = """
         import numpy as np, dualgap as dg, mine
-        from dualgap.proof.terms import _sample_terms as kernel
+        from dualgap.proof.terms import sums_over_samples as kernel
         problem = dg.Problem(np.eye(2), [1.0, 3.0], mine.Squared())
         print(dg.certify(problem, np.zeros(2)).primal, sum(kernel.stats.cache_hits.values()))
     """

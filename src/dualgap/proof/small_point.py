@@ -1,4 +1,4 @@
-"""A feasible dual point for small dense data, with all sums of its certificate, in one kernel.
+"""A feasible dual point for small dense data, in one kernel, with all sums of its certificate.
 
 The arithmetic is that of ``dual_point.py``, ``free_features.py``, ``rounding.py`` and ``terms.py``,
 whose kernels it calls in the same order; what it saves are a hundred calls from Python, which take
@@ -56,22 +56,25 @@ def small_point(problem: Any, pair: Any) -> SmallPoint | None:
     a, z, sample_parts, bound = np.empty((4, n))
     u, error, parts = np.empty((3, d))
     features, lam = problem.features, problem.lam
-    found = _small_point(
-        problem.loss, contains_yz(problem.loss), problem.penalty, X, problem.constant,
-        problem.intercept is True, problem.y, problem.c, problem.row_squares,
-        problem.column_squares, shift_error(problem, pair.w), features.low, features.high,
-        problem.has_bounded_conj, lam, problem.weight_error, pair.w, pair.a,
-        a, z, u, error, bound, sample_parts, parts,
+    loss, y, c, w = problem.loss, problem.y, problem.c, pair.w
+    length, if_exact, ballast, gap, dual = _small_point(
+        loss, X, problem.constant, problem.intercept is True, y, c, problem.row_squares,
+        problem.column_squares, shift_error(problem, w), features.low, features.high,
+        problem.has_bounded_conj, lam, problem.weight_error, w, pair.a, a, z, u, error, bound,
     )  # fmt: skip
-    length, if_exact, ballast, gap, dual = found[:5]
     if length < 0.0:
         return None
+    per_term = PER_TERM + problem.weight_error
+    of_samples = terms.sums_over_samples(
+        loss, contains_yz(loss), y, c, z, a, bound, sample_parts, per_term
+    )
+    found = sums_over_features(problem.penalty, lam, w, u, error, parts)
     used = np.array([ballast]) if ballast >= 0 else ()
     return SmallPoint(
         a, z,
         DualPoint(u, error, BalanceCost(0.0, gap, dual), used),
-        terms.of_samples([found[5:11]], problem.loss, a, bounded=True),
-        of_features(found[11:], lam, pair.w, u, bounded=True),
+        terms.of_samples([of_samples], loss, a, bounded=True),
+        of_features(found, lam, w, u, bounded=True),
         sample_parts,
         parts,
         1.0 - length / if_exact if if_exact > 0.0 else 1.0,
@@ -81,8 +84,6 @@ def small_point(problem: Any, pair: Any) -> SmallPoint | None:
 @ordered_kernel
 def _small_point(
     loss: Any,
-    multiplied: bool,
-    penalty: Any,
     X: Any,
     constant: float,
     is_free: bool,
@@ -103,10 +104,8 @@ def _small_point(
     u: Any,
     error: Any,
     z_error: Any,
-    sample_parts: Any,
-    feature_parts: Any,
-) -> Any:
-    """Fills in a, z, u and all vectors after them. The length of a is −1 if that is impossible."""
+) -> tuple[float, float, int, float, float]:
+    """Fills in a, z, u and both errors. The length of a is −1 if that is impossible."""
     n, d = len(y), len(w)
     times(X, constant, w, z)
     square = 0.0
@@ -118,7 +117,7 @@ def _small_point(
         length = math.sqrt(row_squares[i] + LOST_SQUARE * d)
         z_error[i] = (2.0 + d) * EPS * length * size + moved
     if is_free and not _balance(loss, y, c, a):
-        return -1.0, 0.0, -1, 0.0, 0.0, *_NO_SUMS
+        return -1.0, 0.0, -1, 0.0, 0.0
     full_a, full_u, full_error, weighted = np.empty(n), np.empty(d), np.empty(d), np.empty(n)
     square = 0.0
     for i in range(n):
@@ -148,15 +147,9 @@ def _small_point(
             break
         share *= max(1.0 - (1.0 - longest) * 4.0**trial, 0.0)
     else:
-        return -1.0, 0.0, -1, 0.0, 0.0, *_NO_SUMS
+        return -1.0, 0.0, -1, 0.0, 0.0
     if_exact = feasible_length(full_u, error[:0], low, high) if is_bounded else 1.0
-    bound = PER_TERM + weight_error
-    of_samples = terms.sums_over_samples(loss, multiplied, y, c, z, a, z_error, sample_parts, bound)
-    of_features = sums_over_features(penalty, lam, w, u, error, feature_parts)
-    return share, if_exact, ballast, gap, dual, *of_samples, *of_features
-
-
-_NO_SUMS = (0.0,) * 12
+    return share, if_exact, ballast, gap, dual
 
 
 @ordered_kernel
