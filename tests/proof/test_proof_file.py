@@ -288,8 +288,10 @@ def test_fits_in_parts(loss, offset, tmp_path):
     X[:, 0] += offset
     X[:20, 1] = 5.0 + 1e-3 * X[:20, 1]
     problem = dg.Problem(X, y, loss, "l2", 0.05, weights, intercept=True)
-    # P(0) is far above the optimum for targets far from 0; the proof is at stake here, not the pace.
-    solution = solve_in_parts(problem, 2, partitions=3, tol=1e-3, max_epochs=300, relative_to="start")
+    # For targets far from 0, P(0) is far above the optimum: this is about the proof, not the pace.
+    solution = solve_in_parts(
+        problem, 2, partitions=3, tol=1e-3, max_epochs=300, relative_to="start"
+    )
     assert solution.converged or offset, str(solution)
     np.savez(tmp_path / "data.npz", X=X, y=y)
     proof = write_proof(tmp_path / "parts.dgp", X, y, proven_fits(y, [(problem, solution)]))
