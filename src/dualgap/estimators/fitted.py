@@ -21,6 +21,8 @@ from dualgap.run.solution import Solution
 # A shift of the intercept below this share of its size is rounding: the solution stays as it is,
 # and its certificate with it.
 _NEGLIGIBLE_SHIFT = 1e-14
+# Losses that depend on differences of decision values only.
+_OF_DIFFERENCES = (losses.Softmax, losses.MulticlassHinge)
 
 
 class Fit(NamedTuple):
@@ -40,15 +42,15 @@ class Fit(NamedTuple):
 
 def finish(problem: Problem, solution: Solution) -> Fit:
     """The model that an estimator stores, with its certificate and what follows from it."""
-    w = joined(problem, solution.coef, solution.intercept)
-    known = solution.proof
+    coef, intercept, known = solution.coef, solution.intercept, solution.proof
     if known is None:
         # The model may differ from the solution, and then needs a certificate of its own.
+        w = joined(problem, coef, intercept)
         shown = published(problem, w)
         w = w if shown is None else shown
         known = find_proof(problem, w, problem.flat(solution.dual, "dual", problem.n))
-    coef, intercept = split(problem, w)
-    proof, dual, z, point = known
+        coef, intercept = split(problem, w)
+    proof, dual, w, z, point = known
     if problem.X.dtype != np.float64:
         coef = coef.astype(problem.X.dtype)
         intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
@@ -63,15 +65,18 @@ def finish(problem: Problem, solution: Solution) -> Fit:
     )
 
 
-def published(problem: Problem, w: Floats) -> Floats | None:
+def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | None:
     """The coefficients that an estimator shows for ``w``; None if they are those.
 
     They have the dtype of X. Of all models with the same objective value they are the one that
-    other libraries find.
+    other libraries find. ``z`` = Xw, if it is known.
     """
+    if not _may_differ(problem):
+        return None
     coef, intercept = split(problem, w)
     shown, best = centred(problem, coef, intercept)
-    best = _balanced(problem, w, best)
+    if _is_least_squares(problem):
+        best = _balanced(problem, problem.decision(w) if z is None else z, best)
     if shown is coef and best is intercept and problem.X.dtype == np.float64:
         return None
     if problem.X.dtype != np.float64:
@@ -82,9 +87,9 @@ def published(problem: Problem, w: Floats) -> Floats | None:
 
 
 def centred(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
-    """Softmax and the multiclass hinge depend on differences between classes only, so coefficients
-    and intercepts without a penalty can move together: here to a mean of 0."""
-    if type(problem.loss) in (losses.Softmax, losses.MulticlassHinge):
+    """Where a loss depends on differences between classes only, coefficients and intercepts without
+    a penalty can move together: here to a mean of 0."""
+    if type(problem.loss) in _OF_DIFFERENCES:
         if problem.intercept is True:
             # A class without weight has an intercept near −∞, which must not move the others.
             intercept = intercept - np.mean(intercept[~problem.classes_without_weight])
@@ -93,11 +98,21 @@ def centred(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
     return coef, intercept
 
 
-def _balanced(problem: Problem, w: Floats, intercept: Any) -> Any:
+def _may_differ(problem: Problem) -> bool:
+    return (
+        problem.X.dtype != np.float64
+        or type(problem.loss) in _OF_DIFFERENCES
+        or _is_least_squares(problem)
+    )
+
+
+def _is_least_squares(problem: Problem) -> bool:
+    return problem.intercept is True and type(problem.loss) is losses.Squared
+
+
+def _balanced(problem: Problem, z: Floats, intercept: Any) -> Any:
     """For the squared loss the best intercept given the coefficients, as if X were centred."""
-    if problem.intercept is not True or type(problem.loss) is not losses.Squared:
-        return intercept
-    residuals = problem.y - problem.decision(w)
+    residuals = problem.y - z
     shift = float(np.sum(problem.c * residuals))
     size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
     return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept

@@ -14,7 +14,15 @@ import numpy as np
 from dualgap.compile.kernels import kernel
 from dualgap.linalg import storage
 from dualgap.linalg.matrices import Dense
-from dualgap.linalg.parallel import across, along, arrays, section, stretches, together
+from dualgap.linalg.parallel import (
+    across,
+    along,
+    arrays,
+    is_one_section,
+    section,
+    stretches,
+    together,
+)
 from dualgap.linalg.validate import Floats
 
 # Long sums are added up in blocks: rounding errors grow with the size of a block, not with n.
@@ -79,6 +87,10 @@ def _scatter(data: Any, weights: Any, begin: int, out: Any) -> None:
 def measure(matrix: Dense) -> tuple[Floats, Floats]:
     """The squared norms of coordinates and of places, in one pass."""
     rows, places = matrix.shape
+    if is_one_section(matrix):
+        of_rows, of_places = np.zeros(rows), np.zeros(places)
+        _measure(matrix.data, 0, of_rows, of_places)
+        return of_rows, of_places
     if places > rows:
         of_places, lines = np.zeros(places), stretches(matrix, BLOCK, even=True)
         sums = arrays(len(lines), rows)

@@ -143,9 +143,14 @@ def _blas_libraries() -> list[Any]:
 # --- sections of a matrix ------------------------------------------------------------------
 
 
+def is_one_section(matrix: Any) -> bool:
+    """Whether a pass over the matrix is too short for threads."""
+    return _work(matrix) < TUNING.worthwhile
+
+
 def along(matrix: Any) -> list[slice]:
     """Ranges of coordinates, for sums along each coordinate."""
-    threads = count() if _work(matrix) >= TUNING.worthwhile else 1
+    threads = 1 if is_one_section(matrix) else count()
     return _cut(matrix, 1 if threads == 1 else 2 * threads)
 
 

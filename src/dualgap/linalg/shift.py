@@ -68,16 +68,18 @@ def _suspects(X: Any) -> Any:
     """Columns whose entries in some rows are far from 0, compared with how much they differ."""
     by_columns = storage.is_sparse(X) and X.format == "csc"  # where distant rows are expensive
     last = min(_INSPECTED_ROWS, X.shape[0]) if by_columns else X.shape[0]
-    some = X[np.unique(np.linspace(0, last - 1, _INSPECTED_ROWS).astype(np.int64))]
-    full = np.arange(X.shape[1])
+    some = X[: last : -(-last // _INSPECTED_ROWS)]
+    full = None
     if storage.is_sparse(X):  # a column with a 0 is none, which leaves few to look at
         counts = np.diff(some.indptr) if by_columns else np.bincount(some.indices)
         full = np.flatnonzero(counts == some.shape[0])
         some = some[:, full].toarray()
+    low, high = some.min(axis=0), some.max(axis=0)
+    least = np.maximum(low, -high)  # the smallest size, if no entry has another sign
     with np.errstate(invalid="ignore"):
-        spread = some.max(axis=0) - some.min(axis=0)
-        least = np.abs(some).min(axis=0)
-        return full[(least > 0.0) & (spread <= _RELATIVE_SPREAD * 1.1 * least)]
+        far = (least > 0.0) & (high - low <= _RELATIVE_SPREAD * 1.1 * least)
+    places = np.flatnonzero(far)
+    return places if full is None else full[places]
 
 
 def _subtracted(X: Any, shift: Shift) -> Any:

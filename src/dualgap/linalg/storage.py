@@ -57,16 +57,21 @@ def as_shares(weights: Floats) -> Floats:
     return read_only(weights[::-1].copy()[::-1])
 
 
+def are_equal(shares: Floats) -> bool:
+    """Whether all entries of the result of ``as_shares`` are equal."""
+    return shares.strides == (0,)
+
+
 def divided(shares: Floats, divisor: float) -> Floats:
     """The result of ``as_shares``, divided by a number."""
-    if shares.strides == (0,):
+    if are_equal(shares):
         return np.broadcast_to(shares[0] / divisor, shares.shape)
     return as_shares(shares / divisor)
 
 
 def chosen(shares: Floats, places: Any) -> Floats:
     """Some entries of the result of ``as_shares``."""
-    if shares.strides == (0,):
+    if are_equal(shares):
         return np.broadcast_to(shares[0], len(places))
     return as_shares(shares[places])
 

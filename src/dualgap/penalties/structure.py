@@ -128,7 +128,8 @@ def _method(penalty: Any, name: str) -> Any:
 
 def appended(values: Any, d: int, last: float) -> Floats:
     """d values, or one for all d, and a last one."""
-    out = np.append(np.broadcast_to(values, d), last)
+    out = np.full(d + 1, last)
+    out[:d] = values
     out.flags.writeable = False
     return out
 
@@ -219,10 +220,11 @@ def shape_of(penalty: Any, d: int) -> Shape | None:
     l1, l2 = np.full(d, form.l1), np.full(d, form.l2)
     low, high = np.full(d, -inf), np.full(d, inf)
     if form.weights is not None:
-        off = np.isinf(form.weights)
-        weights = np.where(off, 0.0, form.weights)
+        weights, off = form.weights, np.isinf(form.weights)
+        if off.any():
+            weights = np.where(off, 0.0, weights)
+            low[off] = high[off] = 0.0
         l1, l2 = weights * l1, weights * l2
-        low, high = np.where(off, 0.0, low), np.where(off, 0.0, high)
     if form.low is not None:
         low, high = np.maximum(low, form.low), np.minimum(high, form.high)
     return Shape(l1, l2, low, high)

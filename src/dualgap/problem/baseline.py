@@ -41,7 +41,8 @@ _DOUBLINGS, _HALVINGS = TUNING.doublings, TUNING.halvings
 
 def null_objective(problem: Any) -> float:
     """The scale, counted from the least that losses and penalty can be."""
-    scale = _objective(problem, problem.decision(problem.features.origin))
+    with np.errstate(over="ignore"):
+        scale = float(problem.value_at_origin - problem.floor)
     if problem.intercept is True:
         found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
         scale = above_null(found, scale)

@@ -98,7 +98,7 @@ class Objective(DesignMatrix):
 
     def mean_squares(self) -> Floats:
         """Σ_i c_i x_ij² for each feature."""
-        if self.c.min() == self.c.max():
+        if storage.are_equal(self.c):
             return np.asarray(self.c[0] * self.column_squares)
         out = np.empty(self.d)
         squares = products.scattered_squares if self.by_rows else products.weighted_squares
@@ -144,6 +144,13 @@ class Objective(DesignMatrix):
         c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
         z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
         return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)
+
+    @cached_property
+    def value_at_origin(self) -> float:
+        """P where the penalty is smallest."""
+        origin = self.features.origin
+        losses = self.loss_value(self.decision(origin)) if origin.any() else self._at_zero.values
+        return losses + self.origin_value
 
     @cached_property
     def floor(self) -> float:

@@ -35,6 +35,7 @@ _OF_DATA = (
     "even_squares",
     "floor",
     "_at_zero",
+    "value_at_origin",
     "mean_square",
     "longest_row",
     "small_rows",
@@ -48,7 +49,7 @@ _OF_PENALTY = (
     "has_bounded_conj",
     "origin_value",
 )
-_OF_BOTH = ("small_rows", "scale", "least", "best_constant", "unpenalised")
+_OF_BOTH = ("small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin")
 
 
 class Problem(Objective):
@@ -126,7 +127,7 @@ class Problem(Objective):
         """The same problem at another λ; data, views and measurements are shared."""
         other = copy.copy(self)
         if self.__dict__.get("origin_value") != 0.0:  # else they are the same for every λ
-            for fact in ("scale", "least", "best_constant", "origin_value"):
+            for fact in ("scale", "least", "best_constant", "origin_value", "value_at_origin"):
                 other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
         if "unpenalised" in self.__dict__:

@@ -251,5 +251,5 @@ def _small_attempt(problem: Problem, pair: Pair, found: SmallPoint) -> Attempt:
         problem, found.samples, found.features, found.point, found.sample_parts,
         found.feature_parts, problem.scale, problem.least,
     )  # fmt: skip
-    pair = pair._replace(a=found.a, z=found.z, u_anew=False)
+    pair = Pair(pair.w, found.a, found.z, pair.u, z_anew=True)
     return Attempt(certificate, pair, found.point, rounding + found.shrinkage * problem.scale)

@@ -17,10 +17,11 @@ from dualgap.proof.tuning import TUNING
 
 
 class Proof(NamedTuple):
-    """A certificate, with what it rests on: a dual point, its u, and the decision values."""
+    """A certificate, with what it rests on: a dual point, coefficients, decision values, and u."""
 
     certificate: Certificate
     dual: Floats
+    w: Floats
     z: Floats
     point: DualPoint
 
@@ -115,4 +116,4 @@ def as_proof(problem: Problem, found: Attempt) -> Proof:
     certificate, pair = found.certificate, found.pair
     if certificate.dual > certificate.upper:
         raise_broken_law(problem, certificate, pair.w, pair.a)
-    return Proof(certificate, pair.a, pair.z, found.point)
+    return Proof(certificate, pair.a, pair.w, pair.z, found.point)

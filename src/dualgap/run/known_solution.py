@@ -23,7 +23,7 @@ def known_solution(
     intercept: Any,
     tol: float,
     relative_to: str = "optimum",
-    published: Callable[[Problem, Floats], Floats | None] | None = None,
+    published: Callable[[Problem, Floats, Floats | None], Floats | None] | None = None,
     method: str = "closed form",
 ) -> Solution | None:
     """The solution with these coefficients; None if its proven gap misses ``tol``.
@@ -35,9 +35,10 @@ def known_solution(
         return None
     began = time.perf_counter()
     w = joined(problem, coef, intercept)
-    shown = None if published is None else published(problem, w)
-    w = w if shown is None else shown
     z = problem.decision(w)
+    shown = None if published is None else published(problem, w, z)
+    if shown is not None:
+        w, z = shown, problem.decision(shown)
     dual = np.empty(problem.dual_size)
     terms.slopes(problem.loss, problem.y, z, dual)
     goal = Goal.of(problem, tol, relative_to)

@@ -84,8 +84,7 @@ class Loop(Epochs, FailedProofs):
         if not (optimal or (at_zero and self.callback is None)):
             self.pair, self.certificate = self._check_gap()
         if optimal or at_zero:
-            z = problem.decision(problem.features.origin)
-            self.primal, self.dual = problem.loss_value(z) + problem.origin_value, problem.least
+            self.primal, self.dual = problem.value_at_origin, problem.least
         self._record()
 
     def offer(self, coef: Floats) -> None:
@@ -191,8 +190,8 @@ class Loop(Epochs, FailedProofs):
             if status is not None:
                 return status
         # A small gap that may not end the run yet is nothing that a callback could decide.
-        asked = self.callback is not None and (self.gap > self.target or self.rounds == 0)
-        if asked and self.callback(self._snapshot()):
+        callback = self.callback if self.gap > self.target or self.rounds == 0 else None
+        if callback is not None and callback(self._snapshot()):
             return Status.CALLBACK
         if self.interrupted():
             return Status.INTERRUPTED
@@ -216,7 +215,7 @@ class Loop(Epochs, FailedProofs):
         products = self._known_products()
         self.release_pair()
         self.run.release_memory()
-        if self._prove_published():
+        if self._prove_published(products[0]):
             return Status.CONVERGED
         found = self._checked_proof()
         if found is None:
@@ -242,11 +241,11 @@ class Loop(Epochs, FailedProofs):
             return None
         return as_proof(self.problem, found)
 
-    def _prove_published(self) -> bool:
+    def _prove_published(self, z: Floats | None) -> bool:
         """Whether the coefficients that will be published reach the target, if these are others
-        than the best ones."""
+        than the best ones. ``z``: the product of the best ones, if it is known."""
         coef, dual = self.best
-        shown = None if self.published is None else self.published(self.problem, coef)
+        shown = None if self.published is None else self.published(self.problem, coef, z)
         self.is_published = shown is None
         if shown is None:
             return False

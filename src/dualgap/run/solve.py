@@ -47,7 +47,7 @@ def solve(
     checkpoint_every: float = 60.0,
     relative_to: str = "optimum",
     *,
-    published: Callable[[Problem, Floats], Floats | None] | None = None,
+    published: Callable[[Problem, Floats, Floats | None], Floats | None] | None = None,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -96,9 +96,9 @@ def solve(
     relative_to : "optimum" or "start"
         "start" stops when gap ≤ tol · P(0), as dualgap 0.1 did.
     published : callable, optional
-        Called with the problem and all coefficients, flat; returns those to prove and return in
-        their place (rounded to float32, say), or None. They replace the best ones if they reach
-        the target, too.
+        Called with the problem, all coefficients, flat, and their decision values, if these are
+        known; returns the coefficients to prove and return in their place (rounded to float32,
+        say), or None. They replace the best ones if they reach the target, too.
 
     Returns
     -------

@@ -63,7 +63,7 @@ class SmallNewtonRun(FullPassRun):
         self.setting, self.shape = setting, shape
         self.starts_at_zero = warm.coef is None
         first = origin(problem) if warm.coef is None else warm.coef
-        w = np.clip(first, shape.low, shape.high)
+        w = np.clip(first, shape.low, shape.high) if shape.kinked else first.copy()
         a = dual_start(problem, warm.dual) if warm.dual is not None else np.zeros(n)
         q = 0.0 if loss.differentiable else first_width(problem)
         flat = q > 0.0 or shape.kinked
