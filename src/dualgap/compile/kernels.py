@@ -28,6 +28,7 @@ import platformdirs
 from numba.core import caching, types
 from numba.extending import overload
 
+from dualgap.compile import first_use
 from dualgap.compile.fingerprint import fingerprint
 from dualgap.compile.sources import is_source, source_hash
 
@@ -71,24 +72,26 @@ def generic_with_default(rule: F) -> F:
 
 def helper(function: F) -> F:
     """Compile a scalar function for use inside rules and kernels."""
-    return numba.njit(forceinline=True, **_LEAN)(function)
+    return _called_by_kernels(numba.njit(forceinline=True, **_LEAN)(function))
 
 
 def careful(function: F) -> F:
     """A helper whose sums keep their order, also inside kernels: a − b − c is not a − (b + c)."""
-    return numba.njit(fastmath=False, error_model="numpy", **_LEAN)(function)
+    return _called_by_kernels(numba.njit(fastmath=False, error_model="numpy", **_LEAN)(function))
 
 
 def ordered(function: F) -> F:
     """The same where products may be fused with sums, for loops that take many of them at once."""
-    return numba.njit(fastmath={"contract"}, error_model="numpy", forceinline=True, **_LEAN)(
-        function
-    )
+    options: Any = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
+    return _called_by_kernels(numba.njit(**options, **_LEAN)(function))
 
 
 def inner(function: F) -> F:
     """A function too long to be inlined, which only kernels can call; it is cached with them."""
-    return numba.njit(**_INNER)(function)
+    compiled = numba.njit(**_INNER)(function)
+    if _is_compiled(compiled):
+        first_use.never_called(compiled)
+    return compiled
 
 
 def kernel(function: F) -> F:
@@ -103,9 +106,29 @@ def ordered_kernel(function: F) -> F:
 
 def _cached(function: F, options: Any) -> F:
     compiled = numba.njit(**options)(function)
-    if isinstance(compiled, numba.core.dispatcher.Dispatcher):
+    if _is_compiled(compiled):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
+        first_use.may_wait(compiled, functools.partial(_is_cached, compiled))
     return compiled
+
+
+def _is_cached(compiled: Any, args: Any) -> bool:
+    """Whether there is no need to compile for these arguments."""
+    if not os.path.exists(compiled._cache._cache_file._index_path):
+        return False  # before Numba sets itself up, which takes a while
+    sig = tuple(compiled.typeof_pyval(arg) for arg in args)
+    return bool(compiled._cache.holds(sig, compiled.targetctx))
+
+
+def _called_by_kernels(compiled: Any) -> Any:
+    if _is_compiled(compiled):
+        first_use.follows(compiled)
+    return compiled
+
+
+def _is_compiled(function: Any) -> bool:
+    """Not with NUMBA_DISABLE_JIT=1."""
+    return isinstance(function, numba.core.dispatcher.Dispatcher)
 
 
 @functools.cache
@@ -159,6 +182,17 @@ class _KernelCache(caching.FunctionCache):
             home = self._home(sig)
             if home is not None:
                 caching.FunctionCache._save_overload(home, sig, data)
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is a kernel for these types of arguments; reads the index only."""
+        home = self._home(sig)
+        if home is None:
+            return False
+        key = home._index_key(sig, target_context.codegen())
+        try:
+            return key in home._cache_file._load_index()
+        except Exception:  # unreadable: the cache is replaced when the kernel is compiled
+            return False
 
     def _home(self, sig: Any) -> caching.FunctionCache | None:
         outside = set(_outside_classes(sig))

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dualgap.compile.first_use import first_fit
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
 from dualgap.estimators.penalties import constraints_of
@@ -98,7 +99,8 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         ``single``: attributes have no first dimension for targets or classes.
         """
         reports = Reports(self, X, y, weights, len(subproblems))
-        fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
+        with first_fit(self):
+            fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
         self._publish(fits, single=single)
         self._trained = X, y, subproblems, fits
         reports.end()

@@ -12,7 +12,6 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
 from dualgap.methods.cost import newton_seconds, sweeps_seconds
 from dualgap.methods.registry import METHODS, Method, suitable
-from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
@@ -121,7 +120,7 @@ def _reason_working_set(problem: Problem) -> str | None:
     """Why most features can be left alone most of the time; None if they cannot."""
     if METHODS["working-set"].refusal(problem) is not None:
         return None
-    shape = shape_of(problem.penalty, 1)
+    shape = problem.penalty_shape
     if shape is None or not shape.kinked:
         return None
     better = _is_tall(problem) or len(problem.free_places)

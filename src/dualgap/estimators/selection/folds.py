@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
+from dualgap.compile.first_use import first_fit
 from dualgap.estimators.base import sample_weights
 from dualgap.estimators.fits import max_epochs, seeds
 from dualgap.estimators.selection.path_solutions import solutions_at
@@ -81,12 +82,13 @@ class CrossValidated:
         routed = self._routed(params, sample_weight)
         X, y = self._validated(X, y)
         weights = sample_weights(sample_weight, len(y))
-        choice = self._choose(X, y, weights, routed)
-        warn_of_unsolved(choice.unsolved, choice.points, stacklevel=3)
-        if choice.refit is None:
-            self._forget_proofs()
-        else:
-            self._refit(choice, X, y, sample_weight)
+        with first_fit(self):
+            choice = self._choose(X, y, weights, routed)
+            warn_of_unsolved(choice.unsolved, choice.points, stacklevel=3)
+            if choice.refit is None:
+                self._forget_proofs()
+            else:
+                self._refit(choice, X, y, sample_weight)
         for name, value in choice.attributes.items():
             setattr(self, name, value)
         return self

@@ -125,7 +125,8 @@ def descend(
             if length == 0.0 or exhausted:
                 return done, -1
             continue
-        close = of_coefficients <= max(moved, small)
+        rounding = 0.0 if is_kinked else _coefficient_rounding(data, b, shape[1])
+        close = of_coefficients <= max(moved, small, rounding)
         solved = decrement <= max(_STAGE_ACCURACY * moved, small) and close
         if length > 0.0 and not solved:
             continue
@@ -241,4 +242,20 @@ def _coefficient_gap(lam: float, u: Any, w: Any, l2: Any) -> float:
         if l2[j] > 0.0:
             away = u[j] - l2[j] * w[j]
             total += 0.5 * lam * away * away / l2[j]
+    return total
+
+
+@inner
+def _coefficient_rounding(data: Any, b: Any, l2: Any) -> float:
+    """What rounding errors of u contribute to that, roughly; steps cannot reduce it.
+
+    It matters where X is so large that next to nothing is left of the penalty.
+    """
+    size = 0.0
+    for i in range(len(b)):
+        size += data.c[i] * b[i] * b[i]
+    total = 0.0
+    for j in range(len(l2)):
+        if l2[j] > 0.0:
+            total += 0.5 * EPS * EPS * size * data.mean_squares[j] / (data.lam * l2[j])
     return total
