@@ -25,17 +25,31 @@ def times(X: Any, constant: float, w: Any, out: Any) -> None:
 
 
 @inner
+def dot(X: Any, i: int, constant: float, w: Any) -> float:
+    """x_i·w."""
+    total = 0.0
+    p = X.shape[1]
+    for j in range(p):
+        total += X[i, j] * w[j]
+    return total + constant * w[p] if constant > 0.0 else total
+
+
+@inner
 def summed(X: Any, constant: float, weights: Any, out: Any) -> None:
     """out = Xᵀ weights."""
     n, p = X.shape
     for j in range(p):
         out[j] = 0.0
-    total = 0.0
-    for i in range(n):
-        weight = weights[i]
-        total += weight
-        if weight != 0.0:
-            for j in range(p):
-                out[j] += weight * X[i, j]
+    total, even = 0.0, n - n % 4
+    for i in range(0, even, 4):
+        w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        total += (w0 + w1) + (w2 + w3)
+        for j in range(p):
+            x0, x1, x2, x3 = X[i, j], X[i + 1, j], X[i + 2, j], X[i + 3, j]
+            out[j] += (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
+    for i in range(even, n):
+        total += weights[i]
+        for j in range(p):
+            out[j] += weights[i] * X[i, j]
     if constant > 0.0:
         out[p] = constant * total

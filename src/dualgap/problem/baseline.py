@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import slope, value
+from dualgap.compile.rules import curvature, slope, value
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.softmax import Softmax
@@ -102,7 +102,21 @@ def best_constant(problem: Any) -> tuple[float, float]:
         y = storage.read_only(np.array([-1, 1], y.dtype))
         c = storage.as_shares(np.array([float(np.sum(c)) - upper, upper]))
     offset = problem.origin_value - problem.floor
+    if problem.loss.quadratic:
+        return _of_quadratic(problem.loss, y, c, offset)
     return _best_constant(problem.loss, y, c, offset, _stride(problem))
+
+
+@kernel
+def _of_quadratic(loss: Any, y: Any, c: Any, offset: float) -> tuple[float, float]:
+    """By one Newton step."""
+    steep, bend, total = 0.0, 0.0, 0.0
+    for i in range(len(y)):
+        steep += c[i] * slope(loss, 0.0, y[i])
+        bend += c[i] * curvature(loss, 0.0, y[i])
+    for i in range(len(y)):
+        total += c[i] * value(loss, -steep / bend, y[i])
+    return total + offset, -steep / bend
 
 
 @kernel

@@ -162,6 +162,15 @@ class Problem(Objective):
         other.penalty = other._on_coefficients(self.feature_penalty)
         return other
 
+    def with_own_data(self) -> Problem:
+        """The same problem on copies of X and y, which nobody else can change."""
+        other = copy.copy(self)
+        for fact in ("rows", "stored_rows", "columns", "small_rows"):
+            other.__dict__.pop(fact, None)
+        other.given = other.X = self.X.copy()
+        other.y = storage.read_only(self.y.copy())
+        return other
+
     def on_features(self, kept: Any) -> Problem | None:
         """The problem on some features of X; None if the penalty does not say what it is there."""
         penalty = structure.on_features(self.feature_penalty, kept)

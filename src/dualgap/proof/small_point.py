@@ -31,6 +31,8 @@ from dualgap.proof.tuning import TUNING
 _LARGEST_SHARE = TUNING.largest_share
 _CORRECTIONS, _SHRINKS = TUNING.max_corrections, TUNING.max_shrinks
 _SHRINK_FOR_BALANCE = TUNING.shrink_for_balance
+_USELESS = 0.01  # of the bound on rounding errors of a balance, which a better one would not change
+_AMPLE = 1e-6  # a sample that moves by this share of its room costs next to nothing
 
 
 class SmallPoint(NamedTuple):
@@ -114,16 +116,15 @@ def _small_point(
     size = math.sqrt(square)
     for i in range(n):
         a[i] = project(loss, given[i], y[i])
-        length = math.sqrt(row_squares[i] + LOST_SQUARE * d)
-        z_error[i] = (2.0 + d) * EPS * length * size + moved
+    for i in range(n):
+        z_error[i] = (2.0 + d) * EPS * math.sqrt(row_squares[i] + LOST_SQUARE * d) * size + moved
     if is_free and not _balance(loss, y, c, a):
         return -1.0, 0.0, -1, 0.0, 0.0
     full_a, full_u, full_error, weighted = np.empty(n), np.empty(d), np.empty(d), np.empty(n)
-    square = 0.0
     for i in range(n):
         full_a[i] = a[i]
         weighted[i] = c[i] * a[i]
-        square += weighted[i] * weighted[i]
+    _, square = _sum_and_square(weighted)
     summed(X, constant, weighted, full_u)
     size = math.sqrt(square) / lam
     for j in range(d):
@@ -153,16 +154,31 @@ def _small_point(
 
 
 @ordered_kernel
+def _sum_and_square(values: Any) -> tuple[float, float]:
+    """Σ v and Σ v²; four sums at a time, of which none waits for another."""
+    s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    even = len(values) - len(values) % 4
+    for i in range(0, even, 4):
+        v0, v1, v2, v3 = values[i], values[i + 1], values[i + 2], values[i + 3]
+        s0, s1, s2, s3 = s0 + v0, s1 + v1, s2 + v2, s3 + v3
+        t0, t1, t2, t3 = t0 + v0 * v0, t1 + v1 * v1, t2 + v2 * v2, t3 + v3 * v3
+    for i in range(even, len(values)):
+        s0, t0 = s0 + values[i], t0 + values[i] * values[i]
+    return (s0 + s1) + (s2 + s3), (t0 + t1) + (t2 + t3)
+
+
+@ordered_kernel
 def _balance(loss: Any, y: Any, c: Any, a: Any) -> bool:
     """Change ``a`` until Σ c a = 0 up to rounding: each entry by a share of the room that it has.
     Returns whether that share is small, so that this costs little."""
+    weighted = np.empty(len(y))
+    enough = max(2.0, _USELESS * len(y) ** 1.5)
     for _ in range(_CORRECTIONS):
-        missing, square, room = 0.0, 0.0, 0.0
+        room = 0.0
         for i in range(len(y)):
-            own = c[i] * a[i]
-            missing += own
-            square += own * own
-        if abs(missing) <= 2.0 * EPS * math.sqrt(square):
+            weighted[i] = c[i] * a[i]
+        missing, square = _sum_and_square(weighted)
+        if abs(missing) <= enough * EPS * math.sqrt(square):
             break
         for i in range(len(y)):
             room += c[i] * room_of(loss, a[i], y[i])
@@ -189,13 +205,15 @@ def _balance_exactly(
 ) -> tuple[int, float, float]:
     """Charge the exact balance to ``error``: the sample that makes it, and what it costs of the gap
     and of D(a); infinite if no sample has room."""
+    last, p = len(w) - 1, len(w) - 1
+    missing = lam * (abs(u[last]) + error[last]) * ROUNDED_UP
     best, most, room = -1, 0.0, 0.0
     for i in range(len(y)):
         far = room_of(loss, a[i], y[i])
         if c[i] * far > most:
             best, most, room = i, c[i] * far, far
-    last, p = len(w) - 1, len(w) - 1
-    missing = lam * (abs(u[last]) + error[last]) * ROUNDED_UP
+            if missing <= _AMPLE * most:
+                break
     u[last] = 0.0
     error[last] = 0.0
     if missing == 0.0:

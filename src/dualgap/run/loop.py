@@ -134,8 +134,10 @@ class Loop(Epochs, FailedProofs):
         began = time.perf_counter()
         pair = self.run.pair()
         self.checked = attempt(self.problem, pair, FLOAT64) if self.run.checks_are_proofs else None
-        if self.checked and not (self.checked.is_sharp or self.checked.larger_gap <= self.target):
-            self.checked = None  # rounding hides the gap: this calls for a proof in more digits
+        if self.checked and not self.checked.is_sharp:
+            bound = max(self.dual, self.checked.certificate.dual)
+            if self.checked.larger_gap > self.goal.gap(bound):
+                self.checked = None  # rounding hides the gap: this calls for more digits
         if self.checked:
             pair, certificate = self.checked.pair, self.checked.certificate
         else:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import inner, kernel
-from dualgap.compile.rules import conj, curvature, dual_step, value
+from dualgap.compile.rules import conj, curvature, dual_step, project, slope, value
 from dualgap.compile.scalar import EPS
-from dualgap.linalg.small_products import summed, times
+from dualgap.linalg.small_products import dot, summed, times
 from dualgap.linalg.validate import SMALLEST
 from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.gram_kernels import weighted_gram
@@ -86,9 +86,7 @@ def descend(
     aim, direction = np.empty(d), np.empty(d)
     along, next_z, next_b, h = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     if numbers[5] == 0.0:
-        times(data.X, data.constant, w, z)
-        respond(loss, data.y, z, a, numbers[0], b)
-        _average(data, b, u)
+        _evaluate(loss, data, a, numbers[0], w, z, b, u)
         numbers[5] = 1.0
     for done in range(1, most + 1):
         q = numbers[0]
@@ -98,13 +96,20 @@ def descend(
             numbers[4] = 1.0 if is_quadratic else 0.0
         decrement = _find_aim(data, shape, is_kinked, state, gamma + q, goal.scale, aim, direction)
         length = 0.0
-        if decrement > 0.0:
+        if is_quadratic and decrement > 0.0:  # its model is exact, up to damping
+            length = 1.0
+            for j in range(d):
+                w[j] = aim[j]
+            _evaluate(loss, data, a, q, w, z, b, u)
+            if data.constant > 0.0 and shape[0][d - 1] == 0.0 and shape[1][d - 1] == 0.0:
+                _balance(data, gamma, w, z, b, u)
+        elif decrement > 0.0:
             times(data.X, data.constant, direction, along)
             length = search(
                 loss, data, shape, is_kinked, q, a, w, direction, z, along, decrement, next_z,
                 next_b,
             )  # fmt: skip
-        if length > 0.0:
+        if length > 0.0 and not is_quadratic:
             for j in range(d):
                 w[j] = aim[j] if length == 1.0 else w[j] + length * direction[j]
             for i in range(n):
@@ -124,6 +129,8 @@ def descend(
                 return done, 1
             if length == 0.0 or exhausted:
                 return done, -1
+            if is_quadratic:
+                return done, 1
             continue
         rounding = 0.0 if is_kinked else _coefficient_rounding(data, b, shape[1])
         close = of_coefficients <= max(moved, small, rounding)
@@ -166,7 +173,9 @@ def _find_aim(
             damping = numbers[2] * data.mean_squares[j] / (cap if cap > 0.0 else 1.0)
             diagonal[j] = hessian[j, j] + damping + own_l2[j]
             gradient[j] = -data.lam * u[j]
-        minimise(hessian, diagonal, gradient, w, own_l1, own_l2, low, high, is_kinked, aim)
+        minimise(
+            hessian, diagonal, gradient, w, own_l1, own_l2, low, high, is_kinked, EPS * scale, aim
+        )
         for j in range(d):
             direction[j] = aim[j] - w[j]
         decrement: float = data.lam * _fall(u, w, direction, l1, l2)
@@ -200,6 +209,41 @@ def _gap_of_samples(loss: Any, y: Any, c: Any, z: Any, b: Any) -> float:
     for i in range(len(y)):
         total += c[i] * (value(loss, z[i], y[i]) + conj(loss, b[i], y[i]) + b[i] * z[i])
     return total
+
+
+@inner
+def _evaluate(loss: Any, data: Any, a: Any, q: float, w: Any, z: Any, b: Any, u: Any) -> None:
+    """Fill in z, b and u at w, in one pass over X."""
+    n, p = data.X.shape
+    for j in range(len(u)):
+        u[j] = 0.0
+    total = 0.0
+    for i in range(n):
+        z[i] = dot(data.X, i, data.constant, w)
+        if q > 0.0:
+            b[i] = dual_step(loss, a[i], z[i], q, data.y[i])
+        else:
+            b[i] = project(loss, -slope(loss, z[i], data.y[i]), data.y[i])
+        weight = data.c[i] * b[i]
+        total += weight
+        for j in range(p):
+            u[j] += weight * data.X[i, j]
+    if data.constant > 0.0:
+        u[p] = data.constant * total
+    for j in range(len(u)):
+        u[j] /= data.lam
+
+
+@inner
+def _balance(data: Any, gamma: float, w: Any, z: Any, b: Any, u: Any) -> None:
+    """Move a free intercept to where a quadratic loss is least: damping keeps it from there."""
+    last = len(w) - 1
+    shift = gamma * data.lam * u[last] / data.constant
+    w[last] += shift / data.constant
+    for i in range(len(z)):
+        z[i] += shift
+        b[i] -= shift / gamma
+    u[last] = 0.0
 
 
 @inner

@@ -33,9 +33,11 @@ def minimise(
     low: Any,
     high: Any,
     is_kinked: bool,
+    negligible: float,
     p: Any,
 ) -> None:
-    """Fills in p. ``diagonal`` is that of H + l2, with damping."""
+    """Fills in p. ``diagonal`` is that of H + l2, with damping; ``negligible`` gains are rounding
+    errors."""
     d = len(w)
     places, right, move = np.empty(d, np.int64), np.empty(d), np.empty(d)
     for j in range(d):
@@ -54,7 +56,7 @@ def minimise(
     for _ in range(_ROUNDS):
         gain, all_gain = sweeps(hessian, diagonal, l1, l2, low, high, _SWEEPS, p, g)
         gained += all_gain
-        if not gain > _ACCURACY * gained:
+        if not gain > max(_ACCURACY * gained, negligible):
             break
         for _ in range(d):
             count = 0
