@@ -55,9 +55,8 @@ def warmup(
         for X, y in _data(KINDS[name]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the models do not matter
-                getattr(estimators, name)(random_state=0).fit(
-                    X, y
-                )  # a seed asks for compiled kernels
+                # With a seed nothing is interpreted.
+                getattr(estimators, name)(random_state=0).fit(X, y)
         show.words(f"{name}: {time.perf_counter() - began:.1f} s")
 
 

@@ -101,7 +101,7 @@ def may_wait(compiled: Any, is_cached: Callable[..., bool]) -> None:
 
 
 def _are_small(args: Any) -> bool:
-    return sum(array.size for array in _arrays(args)) <= _LARGEST
+    return bool(sum(array.size for array in _arrays(args)) <= _LARGEST)
 
 
 def _arrays(args: Any) -> Iterator[Any]:

@@ -34,7 +34,7 @@ PARAMETERS = {
         The most epochs; an epoch has about as many updates as there are coordinates.""",
     "random_state": """int, RandomState or Generator, optional
         None is a fixed seed, so that fits can be repeated. The first fit of a class to small data
-        may differ in the last bits, since it does not wait for a compiler; with a seed it waits.""",
+        may differ in the last bits, since it does not wait for a compiler; with a seed it does.""",
     "warm_start": """bool, default False
         Start from the coefficients and dual variables of the last fit.""",
     "n_jobs": """int, optional

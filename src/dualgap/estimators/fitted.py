@@ -71,10 +71,14 @@ def _of_facts(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof:
 def _of_copy(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof: Any) -> Any:
     """The same from a copy of small data, which takes less time than those facts."""
     kept = problem.with_own_data()
-    return (
-        lambda: radius_later(kept, w, a, z, point.ballast, proof)(),
-        lambda: zeros_later(kept, proof, point)(),
-    )
+
+    def radius() -> Radius:
+        return radius_later(kept, w, a, z, point.ballast, proof)()
+
+    def zeros() -> Any:
+        return zeros_later(kept, proof, point)()
+
+    return radius, zeros
 
 
 def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | None:

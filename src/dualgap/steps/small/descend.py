@@ -98,11 +98,7 @@ def descend(
         length = 0.0
         if is_quadratic and decrement > 0.0:  # its model is exact, up to damping
             length = 1.0
-            for j in range(d):
-                w[j] = aim[j]
-            _evaluate(loss, data, a, q, w, z, b, u)
-            if data.constant > 0.0 and shape[0][d - 1] == 0.0 and shape[1][d - 1] == 0.0:
-                _balance(data, gamma, w, z, b, u)
+            _go_to(loss, gamma, data, shape, aim, w, z, b, u)
         elif decrement > 0.0:
             times(data.X, data.constant, direction, along)
             length = search(
@@ -144,11 +140,17 @@ def descend(
             return done, -1
         factor = 1.0 if numbers[3] > _SLOW_STAGE else _NARROWING
         numbers[0], numbers[3] = max(q * factor, numbers[1]), 0.0
-        for i in range(n):
-            a[i] = b[i]
-        respond(loss, data.y, z, a, numbers[0], b)
-        _average(data, b, u)
+        _begin_stage(loss, data, numbers[0], a, z, b, u)
     return most, 0
+
+
+@inner
+def _begin_stage(loss: Any, data: Any, q: float, a: Any, z: Any, b: Any, u: Any) -> None:
+    """With the slopes so far as multipliers."""
+    for i in range(len(a)):
+        a[i] = b[i]
+    respond(loss, data.y, z, a, q, b)
+    _average(data, b, u)
 
 
 @inner
@@ -235,9 +237,17 @@ def _evaluate(loss: Any, data: Any, a: Any, q: float, w: Any, z: Any, b: Any, u:
 
 
 @inner
-def _balance(data: Any, gamma: float, w: Any, z: Any, b: Any, u: Any) -> None:
-    """Move a free intercept to where a quadratic loss is least: damping keeps it from there."""
+def _go_to(
+    loss: Any, gamma: float, data: Any, shape: Any, aim: Any, w: Any, z: Any, b: Any, u: Any
+) -> None:
+    """Evaluate a quadratic loss at the aim, with a free intercept where it is least: damping keeps
+    the aim from there."""
     last = len(w) - 1
+    for j in range(len(w)):
+        w[j] = aim[j]
+    _evaluate(loss, data, b, 0.0, w, z, b, u)
+    if data.constant == 0.0 or shape[0][last] > 0.0 or shape[1][last] > 0.0:
+        return
     shift = gamma * data.lam * u[last] / data.constant
     w[last] += shift / data.constant
     for i in range(len(z)):
