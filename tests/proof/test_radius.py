@@ -8,7 +8,7 @@ import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.problem.intercept import joined
 from dualgap.proof.prove import prove
-from dualgap.proof.radius import Radius, radius
+from dualgap.proof.radius import Radius, certified_signs, radius
 
 RNG = np.random.default_rng(3)
 N, P = 50, 4
@@ -123,3 +123,15 @@ def test_a_gap_of_zero_says_nothing_of_features_without_strong_convexity():
     np.testing.assert_array_equal(free.of_features(np.array([[1.0, 1.0], [1.0, 0.0]])), [np.inf, 0])
     constant = Radius(0.0, np.ones(1), np.inf, 0.0, None)
     np.testing.assert_array_equal(constant.of_features(np.ones((1, 1))), [np.inf])
+
+
+def test_an_intercept_under_a_weak_penalty_has_no_radius():
+    """The row of zeros has the intercept as its decision value, of which nothing is known."""
+    X = np.array([[0.0], [1.0], [-1.0]])
+    problem = dg.Problem(X, [1, 1, -1], "logistic", "l1", 1e-3, intercept="penalised")
+    optimum = dg.solve(problem, tol=1e-10)
+    assert optimum.intercept > 1.0
+    proof, dual = prove(problem, joined(problem, [1.0], -2.0), None)
+    signs, _ = certified_signs(problem, [1.0], -2.0, dual, proof)
+    assert not signs.any()
+    assert np.isinf(radius(problem, [1.0], -2.0, dual, proof).of_features(X)).all()

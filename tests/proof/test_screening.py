@@ -75,3 +75,12 @@ def test_bounds_prove_zeros_too_and_kinks_nothing():
     assert not proven.any()
     proven, coef = found_at(problem_of(penalty=penalties.L2()), 0.0)
     assert not proven.any()
+
+
+def test_squares_that_underflow_prove_no_zero():
+    X = np.array([[1e-165, 1.0], [-1e-165, 2.0], [0.0, -1.0]])
+    penalty = penalties.Box(0.0, np.inf, penalties.L2())
+    problem = dg.Problem(X, [3.0, -1.0, 0.5], "squared", penalty, 1e-100)
+    solution = dg.solve(problem, tol=1e-10)
+    assert solution.coef[0] > 0.0
+    assert not proven_zero(problem, solution.certificate, solution.dual)[0]

@@ -408,3 +408,14 @@ def test_ctrl_c_during_the_proof_is_not_forgotten(monkeypatch):
     found = dg.solve(make(), "newton", tol=1e-6)
     assert found.converged  # by the proof after the run
     assert found.interrupted
+
+
+@pytest.mark.parametrize("loss", ["softmax", "squared", "hinge"])
+@pytest.mark.parametrize("base", ["L2", "L1"])
+def test_auto_with_features_that_are_excluded(loss, base):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    penalty = dg.penalties.Weighted(getattr(dg.penalties, base)(), [1.0, np.inf, 1.0])
+    y = np.arange(30) % (3 if loss == "softmax" else 2)
+    solution = dg.solve(dg.Problem(X, y, loss, penalty, 0.1, intercept=True))
+    assert solution.converged
+    assert not solution.coef[1].any()

@@ -36,6 +36,7 @@ PROOFS: tuple[str, ...] = (
     "dual_gap_",
     "history_",
     "solution_",
+    "_judged",
     "_trained",
 )
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
@@ -144,11 +145,12 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         duals = [fit.dual.T for fit in fits]
         intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
         if single:
-            self.coef_, self.dual_coef_ = rows[0], duals[0]
+            self.coef_, self.dual_coef_ = rows[0].copy(), duals[0].copy()
             self.intercept_ = fits[0].intercept
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
             self.intercept_ = np.concatenate(intercepts)
+        self._judged = coef_rows(self.coef_).copy(), np.array(self.intercept_, ndmin=1)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]
         rounds = [len(solution.history) - 1 for solution in solutions]

@@ -58,7 +58,7 @@ def finish(problem: Problem, solution: Solution) -> Fit:
         intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
     solution = replace(solution, problem=None, proof=None)  # drops the views of X
     later = _of_copy if problem.n * problem.p <= _COPIED and problem.width == 1 else _of_facts
-    own = later(problem, w, dual, z, point, proof)
+    own = later(problem, w.copy(), dual.copy(), z, point, proof)  # users see the others
     return Fit(solution, coef, intercept, problem.shaped(dual), proof, *own)
 
 

@@ -127,6 +127,11 @@ def _best_constant(loss: Any, y: Any, c: Any, offset: float, stride: float) -> t
         at_zero += c[i] * slope(loss, 0.0, y[i])
     near, far = 0.0, -math.copysign(stride, at_zero)
     at_near, at_far = at_zero, at_zero
+    if at_zero == 0.0:  # 0 is a minimum, and the slopes next to it may be 0 as well
+        best_value = offset
+        for i in range(len(y)):
+            best_value += c[i] * value(loss, 0.0, y[i])
+        return best_value, 0.0
     for _ in range(_DOUBLINGS):
         at_far = 0.0
         for i in range(len(y)):
@@ -137,7 +142,7 @@ def _best_constant(loss: Any, y: Any, c: Any, offset: float, stride: float) -> t
     for turn in range(_HALVINGS):
         middle = 0.5 * (near + far)
         chord = near - at_near * (far - near) / (at_far - at_near)
-        if turn % 3 != 2 and math.isfinite(chord):
+        if turn % 3 != 2 and abs(chord) < math.inf:
             middle = chord
         at_middle, total = 0.0, 0.0
         for i in range(len(y)):

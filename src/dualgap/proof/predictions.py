@@ -59,7 +59,17 @@ class CertifiedPredictions:
                 "the coefficients are a mean of several models, so nothing is proven about them: "
                 "fit with refit=True"
             )
+        judged = getattr(self, "_judged", None)  # models from files have none
+        if judged is not None and not self._are_mine(*judged):
+            raise ValueError(
+                "coef_ or intercept_ was changed after the fit, so that its proof is about another "
+                "model: fit again, or ask dualgap.certify about this one"
+            )
         return data
+
+    def _are_mine(self, coef: Floats, intercept: Any) -> bool:
+        same = np.array_equal(coef_rows(self.coef_), coef)
+        return same and np.array_equal(np.atleast_1d(self.intercept_), intercept)
 
     def _rounding(self, data: Any) -> Floats:
         """Bounds on the rounding error of x·w + b, for each row and output."""

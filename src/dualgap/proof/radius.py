@@ -77,7 +77,9 @@ class Radius(NamedTuple):
     def of_even_features(self, squares: Floats) -> Floats:
         """The same for features of one strength, given Σ x² of each row."""
         spread = float(self.spread[0])
-        if np.isinf(spread) or np.isinf(self.constant):
+        if np.isinf(self.constant):
+            return np.full(len(squares), np.inf)
+        if np.isinf(spread):
             return np.where(squares > 0.0, np.inf, 0.0)
         return self._reach(spread * squares + self.constant)
 

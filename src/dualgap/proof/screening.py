@@ -21,7 +21,7 @@ from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint, balance_exactly
 from dualgap.proof.free_features import choose_ballast
-from dualgap.proof.rounding import error_of_u
+from dualgap.proof.rounding import LOST_SQUARE, error_of_u
 
 _RADIUS_ERROR = 1.0 + 16.0 * EPS  # covers the rounding errors of the radius
 
@@ -58,11 +58,13 @@ def zeros_later(
         # The square of the mean is known as well as the sum that it is taken from.
         squares = np.maximum(squares - mean**2, 0.0) + (4.0 + problem.n) * EPS * squares
     penalty, lam, gamma = problem.penalty, problem.lam, problem.loss.gamma
-    free, own = problem.features.free, p * width
+    free, own, lost = problem.features.free, p * width, LOST_SQUARE * problem.n
 
     def compute() -> np.ndarray[Any, Any]:
         u, error = point.u, point.error.copy()
-        reach = np.sqrt(2.0 * certificate.gap / gamma * squares) / lam * _RADIUS_ERROR
+        # Roots apart, and with what squares lose that underflow: a reach of 0 would prove zeros.
+        reach = np.sqrt(2.0 * certificate.gap / gamma) * np.sqrt(squares + lost) / lam
+        reach *= _RADIUS_ERROR
         error[:own] += np.repeat(reach, width) + 2.0 * EPS * np.abs(u[:own])
         lowest, highest = np.empty((2, d * width))
         terms.conj_slopes(penalty, u - error, lowest, -np.inf)

@@ -146,7 +146,7 @@ class Loop(Epochs, FailedProofs):
         if self.checked and self.run.may_end and self.checked.larger_gap <= self.target:
             # Proven: an earlier model may be better by a rounding error, which only watchers saw.
             self.primal, self.dual = certificate.primal, certificate.dual
-            self.best = pair.w, pair.a
+            self.best, self.is_published = (pair.w, pair.a), False
         if self.sampling.refresh == "never":
             self.record_seconds += time.perf_counter() - began
         return pair, certificate
@@ -159,6 +159,7 @@ class Loop(Epochs, FailedProofs):
         coef, dual = self.best
         if certificate.primal < self.primal:
             self.primal, coef = certificate.primal, pair.w
+            self.is_published = False
         if certificate.dual > self.dual:
             self.dual = certificate.dual
             if pair.lent:

@@ -44,7 +44,19 @@ class Decomposition:
         self.right: Floats = np.empty((0, 0))
         with single_threaded_blas():
             self.mean = self._summed(self.shares[:, None])[:, 0]
+            self.rest = np.zeros(self.p)
+            if intercept and not storage.is_sparse(self.X):
+                self.rest = self._mean_of_centred()
             self._decompose(least_alpha)
+
+    def _mean_of_centred(self) -> Floats:
+        """What rounding errors of the means leave: far from 0 it would count as a direction."""
+
+        def of_block(some: slice) -> Floats:
+            centred = np.subtract(self.X[some], self.mean, dtype=np.float64)
+            return np.asarray(self.shares[some] @ centred)
+
+        return self._added(of_block)
 
     def _decompose(self, least_alpha: float) -> None:
         wide = self.n <= self.p
@@ -56,7 +68,7 @@ class Decomposition:
         rounding = np.sqrt(len(squares)) * EPS * largest
         accurate = self._is_accurate(squares[used], rounding, least_alpha)
         if not (accurate or storage.is_sparse(self.X)):
-            centred = self.root[:, None] * (self.X - self.mean)
+            centred = self.rows(slice(0, self.n))
             self.left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
             used = sizes > max(self.n, self.p) * EPS * sizes.max(initial=0.0)
             self.left, self.squares = self.left[:, used], sizes[used] ** 2
@@ -137,6 +149,7 @@ class Decomposition:
     def rows(self, some: slice) -> Floats:
         """Some rows of √s(x − x̄), of dense data."""
         out = np.subtract(self.X[some], self.mean, dtype=np.float64)
+        out -= self.rest
         out *= self.root[some, None]
         return np.asarray(out)
 

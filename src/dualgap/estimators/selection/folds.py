@@ -176,6 +176,7 @@ class CrossValidated:
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         model.fit(X, y, sample_weight=sample_weight)
+        self._forget_proofs()
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
             if learnt and name not in ("n_features_in_", "feature_names_in_", "_starts_solved"):

@@ -195,7 +195,7 @@ class RidgeCV(CrossValidated, Ridge):
                     solution.intercept,
                 )
 
-            lams = alphas[left] / total_weight(own, len(data))
+            lams = alphas[left] / total_weight(own, data.shape[0])
             unsolved += follow(problem, lams, options, keep)
         model, scorer, scores = Ridge(), self._scorer(), []
         params = _check_method_params(X=X, params=routed.scorer.score, indices=test)

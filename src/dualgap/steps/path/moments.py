@@ -21,6 +21,7 @@ from dualgap.steps.path.gram_path import Moments
 from dualgap.steps.path.tuning import TUNING
 
 _BLOCKS_AT_ONCE = 8  # of rows whose matrices wait to be added up: bounds their memory
+_LEAST_SHARE = 1e-6  # of all weight, that a fold must have for its sums to be differences
 _LOST_DIGITS = 1e-9  # of squared errors that follow from moments
 
 
@@ -106,7 +107,7 @@ class DataMoments:
     # --- sums ----------------------------------------------------------------------------------
 
     def _of(self, places: Any) -> Floats:
-        """The moments of some samples, which are in increasing order or may occur repeatedly."""
+        """The moments of some samples, in any order, which may occur repeatedly."""
         if self.sparse is not None:
             return self._of_sparse(self.sparse, places)
         size = max(TUNING.block_numbers // (self.p + 2), 1)
@@ -120,8 +121,8 @@ class DataMoments:
         return total
 
     def _of_block(self, places: Any) -> Floats:
-        first, last = places[0], places[-1] + 1
-        rows = slice(first, last) if last - first == len(places) else places
+        neighbours = bool((np.diff(places) == 1).all())
+        rows = slice(places[0], places[-1] + 1) if neighbours else places  # a slice is no copy
         block = np.empty((len(places), self.p + 2))
         np.subtract(self.X[rows], self.x_mean, out=block[:, : self.p])
         block[:, self.p] = 1.0
@@ -145,6 +146,8 @@ class DataMoments:
     def _centred(self, sums: Floats, train: Any) -> tuple[Moments, Floats] | None:
         """The moments around the means of these samples, and those means."""
         weight = sums[self.p, self.p]
+        if weight <= _LEAST_SHARE * self.all[self.p, self.p]:
+            return None  # next to nothing is left of sums that lose as many digits
         own = sums / weight
         mean = own[:, self.p].copy() if self.intercept else np.zeros(self.p + 2)
         if self.intercept:
@@ -152,6 +155,8 @@ class DataMoments:
         # What was subtracted was once as large as this.
         sizes = np.sqrt(np.diagonal(self.all) / weight)
         variances = np.diagonal(own)[: self.p]
+        if not own[self.p + 1, self.p + 1] > TUNING.least_variance * sizes[self.p + 1] ** 2:
+            return None  # of y: as above
         lost = np.flatnonzero(~(variances > TUNING.least_variance * sizes[: self.p] ** 2))
         if len(lost):
             if not self._are_constant(train, lost):

@@ -99,5 +99,5 @@ def solve_on(
         out[s] = total / factor[s, s]
     for s in range(count):
         out[s] *= unit[s]
-        finite = finite and math.isfinite(out[s])
+        finite = finite and abs(out[s]) < math.inf
     return positive and finite

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from math import inf
 from typing import Any
 
@@ -84,6 +83,6 @@ def search(
             length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
         else:
             length = low - at_low * (high - low) / (at_high - at_low)
-        if not math.isfinite(length):
+        if not abs(length) < inf:
             return 0.0
     return length

@@ -1,0 +1,62 @@
+"""What models say after a second fit, and after somebody has changed their arrays."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import dualgap as dg
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV", "RidgeCV"])
+def test_a_second_fit_forgets_what_the_first_has_proven(name):
+    X = RNG.normal(size=(60, 6))
+    targets = 3.0 * X[:, 0], 3.0 * X[:, 5] + 1e3
+    model, fresh = (getattr(dg, name)(cv=3) for _ in range(2))
+    for y in targets:
+        model.fit(X, y)
+        model.support_certified_, model.decision_radius(X)
+    fresh.fit(X, targets[1])
+    np.testing.assert_array_equal(model.support_certified_, fresh.support_certified_)
+    np.testing.assert_array_equal(model.decision_radius(X), fresh.decision_radius(X))
+
+
+@pytest.mark.parametrize("kind", [dg.LinearSVR, dg.PoissonRegressor])
+def test_radii_do_not_follow_arrays_that_users_change(kind):
+    X = 1e-3 * RNG.normal(size=(50, 2))
+    y = np.abs(X @ [1.0, 2.0] + RNG.normal(size=50) + 1.0)
+    untouched, changed = (kind(tol=0.5, max_iter=1).fit(X.copy(), y.copy()) for _ in range(2))
+    changed.dual_coef_ *= 0.5
+    changed.solution_.dual[:] *= 0.5
+    changed.solution_.coef[:] *= 0.5
+    changed._trained[0][:], changed._trained[1][:] = 7.0, 7.0
+    there = np.zeros((1, 2))
+    np.testing.assert_array_equal(changed.decision_radius(there), untouched.decision_radius(there))
+
+
+def test_nothing_is_certified_about_coefficients_of_another_origin():
+    X, y = load_iris(return_X_y=True)
+    model = dg.LogisticRegression().fit(X, y)
+    assert model.predict_certified(X).any()
+    model.coef_[0, 0] += 1.0
+    with pytest.raises(ValueError, match="changed after the fit"):
+        model.predict_certified(X)
+    model.coef_[0, 0] -= 1.0
+    assert model.fit(X, y).predict_certified(X).any()
+
+
+def test_float32_models_have_the_certificate_of_what_they_show():
+    """A start that was exact in float32, after which better coefficients were found."""
+    X = np.array([[298.557373046875], [297.8747863769531], [296.7420959472656],
+                  [298.0602722167969]], np.float32)  # fmt: skip
+    y = np.array([-1, 1, 1, -1])
+    strength = 1.0 / (2.4626212980840455e-12 * 4)
+    model = dg.LinearSVC(
+        penalty="l1", C=strength, fit_intercept=False, method="newton", warm_start=True, tol=1e-4
+    ).fit(X, y)
+    with pytest.warns(match="gap"):
+        model.set_params(tol=1e-16, max_iter=5).fit(X, y)
+    problem = dg.Problem(X, y, dg.losses.SquaredHinge(0.5), "l1", 2.4626212980840455e-12)
+    shown = dg.certify(problem, model.coef_.ravel().astype(np.float64), model.dual_coef_.ravel())
+    assert model.certificate_.primal == pytest.approx(shown.primal, rel=1e-15)
