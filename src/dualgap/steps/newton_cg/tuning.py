@@ -14,11 +14,16 @@ class Tuning:
     # Steps between two gap checks while the gap is known to exceed the target. A gap check costs
     # several passes; more steps would delay callbacks and time limits. Not measured.
     steps_between_checks: int = 4
+    # The same for small data, and their size, samples times coefficients: a step takes 0.1 ms.
+    small_steps: int = 20
+    small_data: int = 1 << 18
     # Steps are made until the expected gap is below this share of the target: the balance of free
     # features and the bounds on rounding errors add to it. Not measured.
     safe_share: float = 0.8
     # Newton steps that balance the free features. Convergence is quadratic; more are hopeless.
     balance_steps: int = 20
+    # Subtractions of the mean of intercepts; the second one already finds only rounding errors.
+    centrings: int = 5
     # More constraints than this are left to the certificate: their Hessian would be too large.
     balanced_constraints: int = 2000
 
