@@ -20,7 +20,7 @@ from benchmarks.users.worker import Run, Worker
 OWN_LIMIT = 150.0  # seconds of a fit
 LEAST, MOST, FACTOR = 2.0, 25.0, 10.0  # of a peer's: this many times ours, between these seconds
 AGAIN = 20.0  # ours runs again after the peers, if it was shorter: its first run may have compiled
-FAIR = 1.5  # but never less than this many times ours
+FAIR = 1.05  # but never less than this many times ours
 NOISE = 0.05  # seconds that a run may take longer because others use the machine
 
 
@@ -61,7 +61,7 @@ def _peers(instance: Instance, mine: list[dict[str, Any]]) -> dict[str, Any]:
     run = fastest(mine)
     assert run is not None
     goal, ours = run.get("objective"), run["seconds"]
-    best = float("inf")
+    best = ours if ours > MOST else float("inf")  # whoever takes longer cannot win any more
     for peer in PEERS[instance.case.kind]:
         if not peer.accepts(instance):
             continue
@@ -69,7 +69,7 @@ def _peers(instance: Instance, mine: list[dict[str, Any]]) -> dict[str, Any]:
             known[peer.name] = {"status": "not installed", "runs": []}
             continue
         limit = max(min(max(LEAST, FACTOR * ours), MOST), FAIR * ours)
-        limit = min(limit, PATIENT * best + 0.5)
+        limit = min(limit, PATIENT * best + 0.5)  # another peer has won
         _prepare(peer)
         known[peer.name] = _up_the_ladder(peer, instance, goal, limit, best)
         good = fastest(known[peer.name]["runs"], goal)

@@ -10,9 +10,10 @@ from benchmarks.peers import results
 from benchmarks.peers.report import replaced, setting
 from benchmarks.users import table
 from benchmarks.users.cases import GROUPS
-from benchmarks.users.rules import fastest, row
+from benchmarks.users.rules import fastest, lost, row
 
-PAGE = Path("docs/benchmarks.md")
+PAGE, FRONT = Path("docs/benchmarks.md"), Path("README.md")
+MENTIONED = 6  # cases where we lose, on the front page
 BEGIN, END = "<!-- users: generated from here on -->", "<!-- users: until here -->"
 
 
@@ -35,6 +36,17 @@ def page(found: dict[str, Any]) -> str:
         ]
     parts += [*first_use(found), *memory(found), *absent(found)]
     return "\n\n".join(parts)
+
+
+def front(found: dict[str, Any]) -> str:
+    """The short table of README.md, and where we lose most."""
+    known = {group: table.rows(found, group) for group in GROUPS}
+    known = {group: rows for group, rows in known.items() if rows}
+    every = [one for rows in known.values() for one in rows]
+    behind = ", ".join(f"{table.short(one)} {one.ratio:.1f}" for one in lost(every)[:MENTIONED])
+    count = len(lost(every))
+    words = f"Slower in {count} of {len(every)} cases; most of all: {behind}."
+    return f"{overview(known, every)}\n\n{words}"
 
 
 def overview(known: dict[str, list[Any]], every: list[Any]) -> str:
@@ -99,7 +111,8 @@ def absent(found: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     found = results.read(Path(sys.argv[1]))
-    PAGE.write_text(replaced(PAGE.read_text(), page(found), BEGIN, END))
+    for path, generated in ((PAGE, page(found)), (FRONT, front(found))):
+        path.write_text(replaced(path.read_text(), generated, BEGIN, END))
 
 
 if __name__ == "__main__":
