@@ -31,14 +31,8 @@ from dualgap.run.snapshot import Snapshot
 
 FOLLOWING = ("support_certified_", "_radii")  # from certificates, computed when first used
 PROOFS: tuple[str, ...] = (
-    "certificate_",
-    "dual_coef_",
-    "dual_gap_",
-    "history_",
-    "solution_",
-    "_judged",
-    "_trained",
-)
+    "certificate_", "dual_coef_", "dual_gap_", "history_", "solution_", "_judged", "_trained",
+)  # fmt: skip
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)

@@ -73,7 +73,10 @@ class NewtonCGRun(FullPassRun):
         # A check there would balance a dual point that is far from any balance.
         self.starts_at_zero = coef is None
         # Small data: a proof takes little longer than a gap check, which saves another one.
-        self.checks_are_proofs = problem.dual_size * problem.d <= TUNING.small_data
+        small = problem.dual_size * problem.d <= TUNING.small_data
+        self.checks_are_proofs = small
+        self.most_steps = TUNING.small_steps if small else TUNING.steps_between_checks
+        self.safe_share = TUNING.small_share if small else TUNING.safe_share
         self.decrement = np.inf  # what the last step promised
         self.at: ClassResponse | None = None
         self.gradient: Floats | None = None
@@ -82,9 +85,12 @@ class NewtonCGRun(FullPassRun):
     def pair(self) -> Pair:
         """The pair at W, whose dual point is −∇φ(Z)."""
         if self.handed is None:
-            problem, at = self.problem, self._evaluated()
-            a = self.losses.dual_at(at.z).ravel()
-            self.handed = Pair(self.W.ravel(), a, at.z.ravel(), problem.average(a), u_anew=True)
+            problem, w = self.problem, self.W.ravel()
+            # A proof rests on products that were computed from the data, not kept up to date.
+            anew = self.checks_are_proofs
+            z = problem.decision(w) if anew else self._evaluated().z.ravel()
+            a = self.losses.dual_at(z).ravel()
+            self.handed = Pair(w, a, z, problem.average(a), z_anew=anew, u_anew=True)
         return self.handed
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
@@ -95,19 +101,15 @@ class NewtonCGRun(FullPassRun):
                 self.unsampled = False
                 self._start_from_a_sample()
             before = self._evaluated()
-            for _ in range(self._steps_at_once()):
+            for _ in range(self.most_steps):
                 length, products = self.step()
                 count += products
-                if length == 0.0 or self._gap() <= TUNING.safe_share * self.setting.target:
+                if length == 0.0 or self._gap() <= self.safe_share * self.setting.target:
                     break
             self._balance()
             self._centre()
         moved = self.at is not before and self.decrement > EPS * self.problem.scale
         return int(moved), *self.worth(2 * count + 4)
-
-    def _steps_at_once(self) -> int:
-        small = self.checks_are_proofs and not self.setting.watched
-        return TUNING.small_steps if small else TUNING.steps_between_checks
 
     def step(self) -> tuple[float, int]:
         """Make a Newton step; returns its length and the number of Hessian products."""

@@ -17,6 +17,7 @@ class Tuning:
     # The same for small data, and their size, samples times coefficients: a step takes 0.1 ms.
     small_steps: int = 20
     small_data: int = 1 << 18
+    small_share: float = 0.01  # in place of ``safe_share``: one more step, at quadratic convergence
     # Steps are made until the expected gap is below this share of the target: the balance of free
     # features and the bounds on rounding errors add to it. Not measured.
     safe_share: float = 0.8

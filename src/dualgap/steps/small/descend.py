@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import inner, kernel
-from dualgap.compile.rules import conj, curvature, dual_step, project, slope, value
+from dualgap.compile.rules import curvature, dual_step, project, slope
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.small_products import dot, summed, times
 from dualgap.linalg.validate import SMALLEST
@@ -18,6 +18,14 @@ from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.gram_kernels import weighted_gram
 from dualgap.steps.small.line_search import respond, search
 from dualgap.steps.small.model_kernel import minimise
+from dualgap.steps.small.worth import (
+    coefficient_gap,
+    coefficient_rounding,
+    fall,
+    gap_of_samples,
+    multiplier_move,
+    objective,
+)
 
 # Kernels read module-level names.
 _PROBE = TUNING.probe
@@ -114,10 +122,10 @@ def descend(
         change = _DAMPING if length < _BLOCKED else 1.0 / _DAMPING
         numbers[2] = min(max(numbers[2] * change, _LEAST_DAMPING), _MOST_DAMPING)
         numbers[3] += 1.0
-        of_coefficients = 0.0 if is_kinked else _coefficient_gap(data.lam, u, w, shape[1])
-        moved = _multiplier_move(data.c, a, b, q)
+        of_coefficients = 0.0 if is_kinked else coefficient_gap(data.lam, u, w, shape[1])
+        moved = multiplier_move(data.c, a, b, q)
         exhausted = decrement + moved <= EPS * goal.scale
-        primal = _objective(loss, data, shape, z, w)
+        primal = objective(loss, data, shape, z, w)
         target = max(goal.tol * (min(primal, goal.least + goal.scale) - goal.least), goal.floor)
         small = max(_NEGLIGIBLE * target, SMALLEST)
         if q == 0.0:
@@ -128,12 +136,12 @@ def descend(
             if is_quadratic:
                 return done, 1
             continue
-        rounding = 0.0 if is_kinked else _coefficient_rounding(data, b, shape[1])
+        rounding = 0.0 if is_kinked else coefficient_rounding(data, b, shape[1])
         close = of_coefficients <= max(moved, small, rounding)
         solved = decrement <= max(_STAGE_ACCURACY * moved, small) and close
         if length > 0.0 and not solved:
             continue
-        gap = of_coefficients + _gap_of_samples(loss, data.y, data.c, z, b)
+        gap = of_coefficients + gap_of_samples(loss, data.y, data.c, z, b)
         if gap <= 0.5 * target and decrement <= target:
             return done, 1
         if exhausted and q <= numbers[1]:
@@ -175,42 +183,16 @@ def _find_aim(
             damping = numbers[2] * data.mean_squares[j] / (cap if cap > 0.0 else 1.0)
             diagonal[j] = hessian[j, j] + damping + own_l2[j]
             gradient[j] = -data.lam * u[j]
+        rounding = EPS * EPS * scale
         minimise(
-            hessian, diagonal, gradient, w, own_l1, own_l2, low, high, is_kinked, EPS * scale, aim
+            hessian, diagonal, gradient, w, own_l1, own_l2, low, high, is_kinked, rounding, aim
         )
         for j in range(d):
             direction[j] = aim[j] - w[j]
-        decrement: float = data.lam * _fall(u, w, direction, l1, l2)
+        decrement: float = data.lam * fall(u, w, direction, l1, l2)
         if not decrement > _ABSURD * scale or numbers[2] >= _MOST_DAMPING:
             return decrement
         numbers[2] = min(_DAMPING * numbers[2], _MOST_DAMPING)
-
-
-@inner
-def _multiplier_move(c: Any, a: Any, b: Any, q: float) -> float:
-    """How far b is from the multipliers, in units of the objective."""
-    total = 0.0
-    for i in range(len(a) if q > 0.0 else 0):
-        total += 0.5 * q * c[i] * (b[i] - a[i]) * (b[i] - a[i])
-    return total
-
-
-@inner
-def _objective(loss: Any, data: Any, shape: Any, z: Any, w: Any) -> float:
-    total = 0.0
-    for i in range(len(z)):
-        total += data.c[i] * value(loss, z[i], data.y[i])
-    for j in range(len(w)):
-        total += data.lam * (shape[0][j] * abs(w[j]) + 0.5 * shape[1][j] * w[j] * w[j])
-    return total
-
-
-@inner
-def _gap_of_samples(loss: Any, y: Any, c: Any, z: Any, b: Any) -> float:
-    total = 0.0
-    for i in range(len(y)):
-        total += c[i] * (value(loss, z[i], y[i]) + conj(loss, b[i], y[i]) + b[i] * z[i])
-    return total
 
 
 @inner
@@ -276,40 +258,3 @@ def _curvatures(loss: Any, y: Any, c: Any, z: Any, a: Any, q: float, out: Any) -
     else:
         for i in range(len(y)):
             out[i] = c[i] * curvature(loss, z[i], y[i])
-
-
-@inner
-def _fall(u: Any, w: Any, direction: Any, l1: Any, l2: Any) -> float:
-    """How fast the objective decreases at w along a direction, in units of λ."""
-    total = 0.0
-    for j in range(len(w)):
-        ahead = np.sign(w[j]) if w[j] != 0.0 else np.sign(direction[j])
-        total += (u[j] - l1[j] * ahead - l2[j] * w[j]) * direction[j]
-    return total
-
-
-@inner
-def _coefficient_gap(lam: float, u: Any, w: Any, l2: Any) -> float:
-    """What w ≠ ∇g*(u) contributes to the gap, for features with an L2 part."""
-    total = 0.0
-    for j in range(len(w)):
-        if l2[j] > 0.0:
-            away = u[j] - l2[j] * w[j]
-            total += 0.5 * lam * away * away / l2[j]
-    return total
-
-
-@inner
-def _coefficient_rounding(data: Any, b: Any, l2: Any) -> float:
-    """What rounding errors of u contribute to that, roughly; steps cannot reduce it.
-
-    It matters where X is so large that next to nothing is left of the penalty.
-    """
-    size = 0.0
-    for i in range(len(b)):
-        size += data.c[i] * b[i] * b[i]
-    total = 0.0
-    for j in range(len(l2)):
-        if l2[j] > 0.0:
-            total += 0.5 * EPS * EPS * size * data.mean_squares[j] / (data.lam * l2[j])
-    return total
