@@ -1,10 +1,15 @@
 """What models say after a second fit, and after somebody has changed their arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_iris
 
 import dualgap as dg
+from dualgap.estimators.fits import complaint
+from dualgap.run import path as path_module
 
 RNG = np.random.default_rng(0)
 
@@ -60,3 +65,64 @@ def test_float32_models_have_the_certificate_of_what_they_show():
     problem = dg.Problem(X, y, dg.losses.SquaredHinge(0.5), "l1", 2.4626212980840455e-12)
     shown = dg.certify(problem, model.coef_.ravel().astype(np.float64), model.dual_coef_.ravel())
     assert model.certificate_.primal == pytest.approx(shown.primal, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("model", "word"),
+    [
+        (dg.LogisticRegressionCV(Cs=[-1.0, 1.0]), "Cs"),
+        (dg.LogisticRegressionCV(Cs=[]), "Cs"),
+        (dg.LogisticRegressionCV(l1_ratios=[]), "l1_ratios"),
+        (dg.LogisticRegression(class_weight={0: -1.0}), "class_weight"),
+        (dg.RidgeCV(alphas=[]), "alphas"),
+        (dg.ElasticNetCV(l1_ratio=[]), "l1_ratio"),
+        (dg.LassoCV(cv=[]), "cv"),
+        (dg.Ridge(alpha=np.inf), "alpha"),
+        (dg.Lasso(alpha=np.inf), "alpha"),
+    ],
+    ids=repr,
+)
+def test_errors_name_the_parameter(model, word):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=word):
+        model.fit(X, y > 0)
+
+
+def test_weights_for_a_ridge_with_metadata_routing():
+    X = RNG.normal(size=(50, 3))
+    y, s = X[:, 0] + RNG.normal(size=50), RNG.uniform(0.5, 2.0, 50)
+    usual = dg.RidgeCV().fit(X, y, sample_weight=s)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = dg.RidgeCV().fit(X, y, sample_weight=s)
+    assert routed.alpha_ == usual.alpha_
+    np.testing.assert_array_equal(routed.coef_, usual.coef_)
+
+
+def interrupted_solution(real):
+    def solve(*args, **options):
+        return replace(real(*args, **options), interrupted=True)
+
+    return solve
+
+
+def test_an_interrupted_fold_is_not_scored(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(path_module, "solve", interrupted_solution(path_module.solve))
+    with pytest.raises(KeyboardInterrupt):
+        dg.LogisticRegressionCV(Cs=3, cv=2).fit(X, y)
+
+
+def test_an_interrupted_path_ends_with_what_it_has(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(path_module, "solve", interrupted_solution(path_module.solve))
+    Cs, coefs, gaps = dg.logistic_path(X, y > 0, Cs=[0.1, 1.0, 10.0], l1_ratio=0.0)
+    assert Cs.tolist() == [0.1]
+    assert coefs.shape[-1] == len(gaps) == 1
+
+
+def test_the_warning_after_an_interruption_counts_what_it_has_ended():
+    X, y = load_iris(return_X_y=True)
+    problem = dg.Problem(X, y > 0, "logistic", lam=0.01)
+    ended = dg.solve(problem, "cd-gap-decay", tol=1e-9, callback=lambda _: True)
+    assert complaint([ended], 1e-9, 10, False) is None  # the user's callback has ended it
+    assert complaint([ended, ended], 1e-9, 10, True).startswith("2 of 2 problems are not solved")

@@ -35,6 +35,7 @@ PROOFS: tuple[str, ...] = (
 )  # fmt: skip
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
 STORAGES = ("csr", "csc")
+MOST = float(np.finfo(np.float64).max)
 DTYPES = (np.float64, np.float32)
 
 
@@ -245,7 +246,7 @@ class Strength:
     alpha: Any = 1.0
 
     def _lam(self, total: float) -> float:
-        return number(self.alpha, "alpha", 0.0)
+        return number(self.alpha, "alpha", 0.0, MOST)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -148,4 +148,7 @@ def class_weights(class_weight: Any, classes: Any, indices: Any, weights: Any) -
     if isinstance(class_weight, str) and class_weight == "balanced":
         sums = np.bincount(indices, weights, minlength=len(classes)).astype(np.float64)
         return np.asarray(sums.sum() / (len(classes) * np.where(sums > 0.0, sums, np.inf)))
-    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[indices]))
+    found = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[indices]))
+    if not (found >= 0.0).all():
+        raise ValueError(f"class_weight has numbers that are not >= 0: {class_weight!r}")
+    return found

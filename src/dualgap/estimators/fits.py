@@ -159,7 +159,10 @@ def seeds(random_state: Any, runs: int) -> list[int]:
 
 def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: bool) -> str | None:
     """The warning about runs that missed ``tol``; None if there is nothing to warn about."""
-    short = [s for s in solutions if not s.converged and s.status is not Status.CALLBACK]
+    # A user's callback may end a run; after Ctrl-C those of other problems were ended by us.
+    short = [
+        s for s in solutions if not s.converged and (interrupted or s.status is not Status.CALLBACK)
+    ]
     if not short and not interrupted:
         return None
     worst = max(short or solutions, key=lambda s: s.certificate.gap / max(s.target, 1e-300))

@@ -65,7 +65,9 @@ class Ridge(_SquaredL2, LinearRegressor):
             )
         total = total_weight(weights, len(targets[0]))
         return [
-            self._subproblem(y, weights, p, number(alpha, "alpha", 0.0) / total)
+            self._subproblem(
+                y, weights, p, number(alpha, "alpha", 0.0, np.finfo(np.float64).max) / total
+            )
             for y, alpha in zip(targets, np.broadcast_to(alphas, len(targets)))
         ]
 

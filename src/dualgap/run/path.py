@@ -76,7 +76,8 @@ def path(
 
     Each run starts from the primal and the dual point of the one before. ``options`` go to
     ``solve``. With ``screen``, features that this pair proves to be zero are left out of the run;
-    the certificate is always that of the full problem. The default method visits unresolved
+    the certificate is always that of the full problem. Ctrl-C ends the path with the best model so
+    far of the problem under way. The default method visits unresolved
     features only, so it rarely needs screening to be fast: docs/paths.md has measurements.
     """
     if options.get("checkpoint") is not None:
@@ -89,6 +90,8 @@ def path(
         if solution is None:
             solution = solve(problem, warm_start=warm_start, **options)
         yield solution
+        if solution.interrupted:  # Ctrl-C ends the path
+            return
         warm_start = solution
 
 

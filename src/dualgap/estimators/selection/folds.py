@@ -128,6 +128,8 @@ class CrossValidated:
         folds = list(
             check_cv(self.cv, y, classifier=classifier).split(X, y, **routed.splitter.split)
         )
+        if not folds:
+            raise ValueError("cv makes no folds: give a number of folds, a splitter or pairs")
         for k, (train, test) in enumerate(folds):
             for weights, places, use in ((fitted, train, "fitted to"), (scored, test, "scored on")):
                 if weights is not None and not np.any(np.asarray(weights)[places]):
@@ -215,6 +217,8 @@ def follow(
     """Solve a path, call ``visit`` at each point, and return the solutions that missed ``tol``."""
     unsolved = []
     for k, solution in enumerate(solutions_at(problem, lams, **options)):
+        if solution.interrupted:  # no fold may be scored by a model that is not finished
+            raise KeyboardInterrupt
         visit(k, solution)
         if not solution.converged:
             unsolved.append(solution)

@@ -26,7 +26,7 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.paths import alphas_of
+from dualgap.estimators.selection.paths import alphas_of, ratios_of
 from dualgap.linalg.validate import Floats, number
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
@@ -218,4 +218,4 @@ class ElasticNetCV(_LeastSquaresCV, ElasticNet):
     _refitted = ElasticNet
 
     def _ratios(self) -> Floats:
-        return np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
+        return ratios_of(self.l1_ratio, "l1_ratio")

@@ -24,8 +24,8 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.paths import Cs_of, with_intercept
-from dualgap.linalg.validate import Floats, number
+from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -100,7 +100,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         refuse_one_class(self.classes_, self)
         by_class = class_weights(self.class_weight, self.classes_, codes, weights)
         self._joint = len(self.classes_) > 2
-        self.Cs_, ratios = self._strengths(), self._ratios()
+        self.Cs_, ratios = Cs_of(self.Cs), self._ratios()
         own = (
             weights if by_class is None else by_class[codes] * (1.0 if weights is None else weights)
         )
@@ -133,10 +133,6 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _scores_use_weights(self) -> bool:
         return True
 
-    def _strengths(self) -> Floats:
-        """C in the order in which it was given."""
-        return Cs_of(self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs, dtype=np.float64)
-
     def _ratios(self) -> Floats:
         known = ("l2", "l1", "elasticnet", "deprecated")
         kind = choice(self.penalty, "penalty", known)
@@ -146,7 +142,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
             if kind == "elasticnet":
                 raise ValueError('penalty="elasticnet" needs l1_ratios, numbers from 0 to 1')
             return np.zeros(1)
-        return np.array([number(r, "l1_ratios", 0.0, 1.0) for r in np.atleast_1d(self.l1_ratios)])
+        return ratios_of(self.l1_ratios, "l1_ratios")
 
     def _best(self, scores: Floats, ratios: Floats) -> tuple[float, float]:
         """C and l1_ratio with the best mean score; the first of equals, by C, then by ratio."""

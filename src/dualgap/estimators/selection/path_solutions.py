@@ -34,6 +34,8 @@ def solutions_at(
         problem, lams[lams > 0.0], screen=screen, warm_start=warm_start, **options
     ):
         yield solution
+        if solution.interrupted:
+            return
         warm_start = solution
     for _ in lams[lams == 0.0]:
         warm_start = solve(free, warm_start=warm_start, **options)
@@ -66,4 +68,6 @@ def squared_solutions(
             one = np.array([lam])
             (solution,) = solutions_at(problem, one, warm_start=warm_start, **options)
         yield solution
+        if solution.interrupted:
+            return
         warm_start = solution

@@ -97,7 +97,8 @@ def enet_path(
     positive : bool
         Only coefficients ≥ 0.
     tol : float
-        Each point is solved to a certified gap of at most tol · P(0), P(0) = ½ Σ c_i y_i².
+        Each point is solved to a certified gap of at most ``tol`` times the best possible objective
+        (or times 0.001·P(0), if that is more; P(0) = ½ Σ c_i y_i²).
     max_iter : int
         The most epochs for each point.
     method, screen
@@ -109,6 +110,7 @@ def enet_path(
     Returns
     -------
     alphas : array of shape (n_alphas,)
+        After Ctrl-C only those that were reached.
     coefs : array of shape (n_features, n_alphas)
         In float64, also for data in float32: the certificates are those of these numbers.
     dual_gaps : array of shape (n_alphas,)
@@ -174,7 +176,7 @@ def logistic_path(
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
     """
-    Cs = Cs_of(Cs)
+    Cs = np.sort(Cs_of(Cs))
     base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     loss, targets = ("softmax", codes) if len(labels) > 2 else ("logistic", 2.0 * codes - 1.0)
@@ -198,7 +200,7 @@ def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epoch
     warn_of_unsolved([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
     coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
     gaps = np.array([s.certificate.gap for s in solutions])
-    found = strengths, coefs, gaps
+    found = strengths[: len(solutions)], coefs, gaps  # fewer after Ctrl-C
     return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
 
 
@@ -236,11 +238,19 @@ def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Float
     return np.asarray(values)
 
 
+def ratios_of(ratios: Any, name: str) -> Floats:
+    """One number from 0 to 1, or several."""
+    found = np.array([number(ratio, name, 0.0, 1.0) for ratio in np.atleast_1d(ratios)])
+    if not found.size:
+        raise ValueError(f"{name} is empty: give a number from 0 to 1, or several")
+    return found
+
+
 def Cs_of(Cs: Any) -> Floats:  # noqa: N802 - C is scikit-learn's name
-    """Increasing values of C: the given ones, or a grid."""
+    """The given values of C, in their order, or a grid of increasing ones."""
     if np.ndim(Cs) == 0:
         return np.logspace(-4, 4, whole(Cs, "Cs", 1))
-    values = np.sort(real_array(Cs, "Cs").astype(np.float64))
-    if values.ndim != 1 or not values.size or not values[0] > 0.0:
+    values = real_array(Cs, "Cs").astype(np.float64)
+    if values.ndim != 1 or not values.size or not (values > 0.0).all():
         raise ValueError("Cs must be numbers > 0, or the size of the grid")
     return np.asarray(values)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import DTYPES, STORAGES, flag, total_weight
@@ -118,6 +119,8 @@ class RidgeCV(CrossValidated, Ridge):
 
     def _alphas(self) -> Floats:
         alphas = np.atleast_1d(real_array(self.alphas, "alphas").astype(np.float64))
+        if not alphas.size:
+            raise ValueError("alphas is empty: give a number, or several")
         for index, alpha in enumerate(alphas):
             number(alpha, f"alphas[{index}]", 0.0, open_low=self.cv is None)
         return alphas
@@ -234,7 +237,10 @@ class RidgeCV(CrossValidated, Ridge):
         return Decomposition(X, own, intercept, float(alphas.min()))
 
     def _scorer(self) -> Any:
-        return check_scoring(self, scoring=self.scoring or "r2")
+        scorer = check_scoring(self, scoring=self.scoring or "r2")
+        if self.scoring is None and _routing_enabled():
+            scorer.set_score_request(sample_weight=True)
+        return scorer
 
 
 class _AsGiven(RegressorMixin, BaseEstimator):
