@@ -102,7 +102,7 @@ def absent(found: dict[str, Any]) -> list[str]:
             if not record["status"].startswith(("done", "stopped")):
                 said.setdefault(f"{peer}: {record['status']}", []).append(name)
         status = entry["ours"].get("status")
-        if status:
+        if status and status != "done":
             said.setdefault(f"dualgap: {status}", []).append(name)
     if not said:
         return []

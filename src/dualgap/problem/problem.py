@@ -167,7 +167,8 @@ class Problem(Objective):
         other = copy.copy(self)
         for fact in ("rows", "stored_rows", "columns", "small_rows"):
             other.__dict__.pop(fact, None)
-        other.given = other.X = self.X.copy()
+        other.X = self.X.copy()
+        other.given = other.X if self.shift is None else self.given.copy()
         other.y = storage.read_only(self.y.copy())
         return other
 
