@@ -101,7 +101,10 @@ def test_a_run_goes_on_from_a_checkpoint(name, tmp_path):
         np.testing.assert_array_equal(history_of(resumed), history_of(once))
         proof = resumed.certificate
         stated = [proof.primal, proof.dual, proof.gap]
-        np.testing.assert_array_equal(stated, floats(expected["certificate"]))
+        whole = once.certificate
+        np.testing.assert_array_equal(stated, [whole.primal, whole.dual, whole.gap])
+        # Proofs of 0.1 added up the same terms in another order.
+        np.testing.assert_allclose(stated, floats(expected["certificate"]), rtol=1e-14)
         assert resumed.passes == float.fromhex(expected["passes"])
         assert len(resumed.history) == expected["history"]
         assert resumed.status.name == expected["status"]
