@@ -10,7 +10,7 @@ from benchmarks.peers import results
 from benchmarks.peers.report import replaced, setting
 from benchmarks.users import table
 from benchmarks.users.cases import GROUPS
-from benchmarks.users.rules import fastest, lost, row
+from benchmarks.users.rules import Row, fastest, lost, row
 
 PAGE, FRONT = Path("docs/benchmarks.md"), Path("README.md")
 MENTIONED = 6  # cases where we lose, on the front page
@@ -19,9 +19,7 @@ BEGIN, END = "<!-- users: generated from here on -->", "<!-- users: until here -
 
 def page(found: dict[str, Any]) -> str:
     """The generated part, in Markdown."""
-    known = {group: table.rows(found, group) for group in GROUPS}
-    known = {group: rows for group, rows in known.items() if rows}
-    every = [one for rows in known.values() for one in rows]
+    known, every = by_group(found)
     parts = [setting(found), overview(known, every)]
     for group, rows in known.items():
         behind = f"Where we lose: {table.losses(rows)}."
@@ -38,14 +36,19 @@ def page(found: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def front(found: dict[str, Any]) -> str:
-    """The short table of README.md, and where we lose most."""
+def by_group(found: dict[str, Any]) -> tuple[dict[str, list[Row]], list[Row]]:
+    """The rows of each group that has any, and all of them."""
     known = {group: table.rows(found, group) for group in GROUPS}
     known = {group: rows for group, rows in known.items() if rows}
-    every = [one for rows in known.values() for one in rows]
-    behind = ", ".join(f"{table.short(one)} {one.ratio:.1f}" for one in lost(every)[:MENTIONED])
-    count = len(lost(every))
-    words = f"Slower in {count} of {len(every)} cases; most of all: {behind}."
+    return known, [one for rows in known.values() for one in rows]
+
+
+def front(found: dict[str, Any]) -> str:
+    """The short table of README.md, and where we lose most."""
+    known, every = by_group(found)
+    behind = lost(every)
+    most = ", ".join(f"{table.short(one)} {one.ratio:.1f}" for one in behind[:MENTIONED])
+    words = f"Slower in {len(behind)} of {len(every)} cases; most of all: {most}."
     return f"{overview(known, every)}\n\n{words}"
 
 

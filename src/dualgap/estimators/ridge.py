@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from dualgap import losses
 from dualgap.estimators.base import (
     DTYPES,
+    MOST,
     STORAGES,
     Strength,
     sample_weights,
@@ -65,9 +66,7 @@ class Ridge(_SquaredL2, LinearRegressor):
             )
         total = total_weight(weights, len(targets[0]))
         return [
-            self._subproblem(
-                y, weights, p, number(alpha, "alpha", 0.0, np.finfo(np.float64).max) / total
-            )
+            self._subproblem(y, weights, p, number(alpha, "alpha", 0.0, MOST) / total)
             for y, alpha in zip(targets, np.broadcast_to(alphas, len(targets)))
         ]
 

@@ -31,8 +31,7 @@ from dualgap.proof.tuning import TUNING
 _LARGEST_SHARE = TUNING.largest_share
 _CORRECTIONS, _SHRINKS = TUNING.max_corrections, TUNING.max_shrinks
 _SHRINK_FOR_BALANCE = TUNING.shrink_for_balance
-_USELESS = 0.01  # of the bound on rounding errors of a balance, which a better one would not change
-_AMPLE = 1e-6  # a sample that moves by this share of its room costs next to nothing
+_USELESS, _AMPLE = TUNING.useless_balance, TUNING.ample_room
 
 
 class SmallPoint(NamedTuple):

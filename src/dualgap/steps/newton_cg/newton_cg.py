@@ -228,7 +228,8 @@ class NewtonCGRun(FullPassRun):
                 break
             own -= shift
             z = z - problem.constant * shift
-        self._accept(W, self.losses.at(z))
+        if z is not self._evaluated().z:
+            self._accept(W, self.losses.at(z))
 
     # --- the start --------------------------------------------------------------------------------
 
