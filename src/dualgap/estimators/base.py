@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
 from dualgap.estimators.penalties import constraints_of
-from dualgap.linalg.validate import Floats, number, unknown
+from dualgap.estimators.validated import new_data, refuse_as_sklearn
+from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
 from dualgap.proof.predictions import coef_rows
@@ -34,9 +35,7 @@ PROOFS: tuple[str, ...] = (
     "certificate_", "dual_coef_", "dual_gap_", "history_", "solution_", "_judged", "_trained",
 )  # fmt: skip
 FORMAT = 1  # of pickled estimators; raised when older versions could not use a newer state
-STORAGES = ("csr", "csc")
 MOST = float(np.finfo(np.float64).max)
-DTYPES = (np.float64, np.float32)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -95,8 +94,12 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         ``single``: attributes have no first dimension for targets or classes.
         """
         reports = Reports(self, X, y, weights, len(subproblems))
-        with first_fit(self):
-            fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
+        try:
+            with first_fit(self):
+                fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
+        except NotFiniteError:
+            refuse_as_sklearn(self, X)
+            raise
         self._publish(fits, single=single)
         self._trained = X, y, subproblems, fits
         reports.end()
@@ -185,9 +188,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         return {"coef_": snapshot.coef.T, "intercept_": snapshot.intercept}
 
     def _read(self, X: Any) -> Any:
-        """Data to predict for, checked."""
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+        return new_data(self, X)
 
     def save_proof(self, path: Any) -> Any:
         """Write a proof file that ``dgcheck DATA PROOF`` checks without this library.

@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from dualgap.estimators.base import DTYPES, STORAGES, CertifiedModel, sample_weights
+from dualgap.estimators.base import CertifiedModel, sample_weights
 from dualgap.estimators.fits import Subproblem, with_callbacks
+from dualgap.estimators.validated import labelled_data
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
 from dualgap.run.snapshot import Snapshot
@@ -43,8 +43,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
-        check_classification_targets(y)
+        X, y = labelled_data(self, X, y)
         weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, indices = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)

@@ -7,7 +7,6 @@ and the certificate of those.
 from __future__ import annotations
 
 import numbers
-import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,6 +50,12 @@ class Subproblem(NamedTuple):
     lam: float
 
 
+class Stop:
+    """Whether all runs should end, in whichever threads they are."""
+
+    requested = False
+
+
 # --- solving --------------------------------------------------------------------------------------
 
 
@@ -61,15 +66,14 @@ def solve_all(
     X = storage.as_data(X)  # once, in case it needs a copy
     epochs = max_epochs(model.max_iter)
     number(model.tol, "tol", 0.0)
-    stop = threading.Event()
+    stop = Stop()
     run_seeds = seeds(model.random_state, len(subproblems))
-    threads = effective_n_jobs(model.n_jobs)
+    single = len(subproblems) == 1
+    threads = 1 if single and model.n_jobs is None else effective_n_jobs(model.n_jobs)
     workers = min(threads, len(subproblems))
     alone = workers == 1
     # With n_jobs=None, passes over large data use all cores, as BLAS does.
-    threads_each = (
-        None if alone and model.n_jobs is None else threads if len(subproblems) == 1 else 1
-    )
+    threads_each = None if alone and model.n_jobs is None else threads if single else 1
 
     first = model._problem(X, subproblems[0])  # the others share its data and norms
 
@@ -79,7 +83,7 @@ def solve_all(
         def watch(snapshot: Snapshot) -> bool:
             stopped_by_sklearn = listener is not None and listener(snapshot)
             stopped_by_user = model.callback is not None and bool(model.callback(snapshot))
-            return stopped_by_sklearn or stopped_by_user or stop.is_set()
+            return stopped_by_sklearn or stopped_by_user or stop.requested
 
         quiet = listener is None and model.callback is None and alone
         problem = first if k == 0 else model._problem(first, subproblems[k])
@@ -95,7 +99,7 @@ def solve_all(
             model.method,
             model.sampling,
             tol=model.tol,
-            max_epochs=0 if stop.is_set() else epochs,
+            max_epochs=0 if stop.requested else epochs,
             random_state=run_seeds[k],
             callback=None if quiet else watch,
             progress=alone and bool(model.verbose),
@@ -112,16 +116,16 @@ def solve_all(
             fits.append(run(k))
             last = fits[-1].solution
             if last.status is Status.INTERRUPTED or (last.interrupted and k + 1 < len(subproblems)):
-                stop.set()
+                stop.requested = True
     else:
         fits = _in_threads(run, len(subproblems), workers, stop)
-    words = complaint([fit.solution for fit in fits], model.tol, epochs, stop.is_set())
+    words = complaint([fit.solution for fit in fits], model.tol, epochs, stop.requested)
     if words:
         warnings.warn(words, ConvergenceWarning, stacklevel=5)
     return fits
 
 
-def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> list[Fit]:
+def _in_threads(run: Any, count: int, workers: int, stop: Stop) -> list[Fit]:
     """All fits. Ctrl-C ends the runs early, and keeps what they have found."""
     with ThreadPoolExecutor(workers) as pool:
         futures: dict[int, Any] = {}
@@ -132,9 +136,9 @@ def _in_threads(run: Any, count: int, workers: int, stop: threading.Event) -> li
                         futures[k] = pool.submit(run, k)
                 return [futures[k].result() for k in range(count)]
             except KeyboardInterrupt:
-                stop.set()  # the runs end at their next gap check, and are collected
+                stop.requested = True  # the runs end at their next gap check, and are collected
             except BaseException:
-                stop.set()
+                stop.requested = True
                 raise
 
 
@@ -198,7 +202,8 @@ class Reports:
         self.several = problems > 1
         self.heard = bool(getattr(model, "_skl_callbacks", None))
         self.root: Any = None
-        if hasattr(model, "_init_callback_context"):
+        awaited = self.heard or hasattr(model, "_parent_callback_ctx")
+        if awaited and hasattr(model, "_init_callback_context"):
             # One more than max_iter: the gap check before the first round is reported as well.
             most = problems if self.several else self.rounds + 1
             self.root = model._init_callback_context(

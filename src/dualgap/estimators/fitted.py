@@ -70,13 +70,13 @@ def _of_facts(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof:
 
 def _of_copy(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof: Any) -> Any:
     """The same from a copy of small data, which takes less time than those facts."""
-    kept = problem.with_own_data()
+    own = problem.X.copy()
 
     def radius() -> Radius:
-        return radius_later(kept, w, a, z, point.ballast, proof)()
+        return radius_later(problem.with_data(own), w, a, z, point.ballast, proof)()
 
     def zeros() -> Any:
-        return zeros_later(kept, proof, point)()
+        return zeros_later(problem.with_data(own), proof, point)()
 
     return radius, zeros
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import validate_data
 
-from dualgap.estimators.base import DTYPES, STORAGES, CertifiedModel, sample_weights
+from dualgap.estimators.base import CertifiedModel, sample_weights
 from dualgap.estimators.fits import Subproblem, with_callbacks
+from dualgap.estimators.validated import training_data
 from dualgap.proof.predictions import CertifiedPredictions
 
 
@@ -38,15 +38,7 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         -------
         self
         """
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=STORAGES,
-            dtype=DTYPES,
-            y_numeric=True,
-            multi_output=self._several_targets,
-        )
+        X, y = training_data(self, X, y, y_numeric=True, multi_output=self._several_targets)
         weights = sample_weights(sample_weight, X.shape[0])
         y = np.asarray(y, dtype=np.float64)
         targets = [y] if y.ndim == 1 else list(y.T)

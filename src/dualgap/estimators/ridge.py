@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from dualgap import losses
 from dualgap.estimators.base import (
-    DTYPES,
     MOST,
-    STORAGES,
     Strength,
     sample_weights,
     total_weight,
@@ -23,6 +21,7 @@ from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.validated import training_data
 from dualgap.linalg.validate import number
 
 
@@ -98,7 +97,7 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES, multi_output=True)
+        X, y = training_data(self, X, y, multi_output=True)
         self._labels = LabelBinarizer(pos_label=1, neg_label=-1).fit(y)
         y = y if self._multilabel() else column_or_1d(y, warn=True)
         weights = sample_weights(sample_weight, X.shape[0])

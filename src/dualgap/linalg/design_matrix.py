@@ -10,7 +10,7 @@ import numpy as np
 from dualgap.linalg import dense, products, storage
 from dualgap.linalg.matrices import Bordered, Dense, DenseBordered, DenseExtended, Extended
 from dualgap.linalg.shift import Shift, moved
-from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, positive
+from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, NotFiniteError, positive
 
 # Dense rows of at least so many features, of which at most one in so many has a coefficient: then
 # gathering these columns costs less than a pass. 38 × 7129 with 30 coefficients: a quarter.
@@ -96,7 +96,7 @@ class DesignMatrix:
         """The largest |entry|, where squares overflow or underflow."""
         size = float(products.largest(self._stored, len(self._along)))
         if not np.isfinite(size):
-            raise ValueError("X has NaN or infinite entries: remove or fill them in")
+            raise NotFiniteError("X has NaN or infinite entries: remove or fill them in")
         if size > LARGEST or 0.0 < size < SMALLEST:
             raise ValueError(
                 f"X has entries of size up to {size:.1e}, whose squares leave the range of "

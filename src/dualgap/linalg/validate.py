@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Beyond these sizes squares overflow or vanish in float64.
 LARGEST, SMALLEST = 1e150, 1e-150
+
+
+class NotFiniteError(ValueError):
+    """X has entries that are NaN or infinite."""
 
 
 def finite_vector(value: Any, name: str, length: int) -> Floats:
@@ -101,13 +106,18 @@ def with_rules(
     obj = named(obj, registry, what)
     if isinstance(obj, type):
         raise ValueError(f"{what} must be an object, not a class: write {obj.__name__}()")
-    missing = [rule for rule in rules if not hasattr(type(obj), rule)]
+    missing = _lacks(type(obj), tuple(rules))
     if missing or not isinstance(obj, tuple):
         raise ValueError(
             f"{what} must be a {what} object such as {example}, not {obj!r}"
             + (f" (it lacks {', '.join(missing)})" if missing else "")
         )
     return obj
+
+
+@lru_cache(maxsize=1000)
+def _lacks(kind: type, rules: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(rule for rule in rules if not hasattr(kind, rule))
 
 
 def unknown(what: str, name: str, known: Iterable[str], most: int = 50) -> str:

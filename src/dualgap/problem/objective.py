@@ -30,13 +30,14 @@ SMALL_FEATURES = 100  # the most of a sparse matrix that is copied into an array
 
 class FeatureFacts(NamedTuple):
     """For each coefficient: the w_j that minimises g_j, the largest |w_j| that the penalty allows,
-    the strong convexity μ_j of g_j, and the interval on which g_j* is finite."""
+    the strong convexity μ_j of g_j, the interval on which g_j* is finite, and the least g_j."""
 
     origin: Floats
     reach: Floats
     strength: Floats
     low: Floats
     high: Floats
+    least: Floats
 
     @property
     def free(self) -> Any:
@@ -169,8 +170,8 @@ class Objective(DesignMatrix):
         """What the penalty says about each coefficient."""
         return _feature_facts(self.penalty, self.coef_size)
 
-    @property
-    def _distinct(self) -> FeatureFacts:
+    @cached_property
+    def distinct_features(self) -> FeatureFacts:
         return _distinct_facts(self.features, self.penalty)
 
     @cached_property
@@ -181,7 +182,7 @@ class Objective(DesignMatrix):
     @cached_property
     def free_places(self) -> Any:
         """The coefficients without a penalty."""
-        return np.flatnonzero(self._distinct.free)
+        return np.flatnonzero(self.distinct_features.free)
 
     @cached_property
     def unpenalised(self) -> FreeFeatures:
@@ -204,12 +205,12 @@ class Objective(DesignMatrix):
     @cached_property
     def least_strength(self) -> float:
         """The smallest μ_j."""
-        return float(self._distinct.strength.min())
+        return float(self.distinct_features.strength.min())
 
     @cached_property
     def strength_range(self) -> tuple[float, float] | None:
         """The smallest and the largest finite μ_j; None if all are infinite."""
-        strength = self._distinct.strength
+        strength = self.distinct_features.strength
         finite = strength[np.isfinite(strength)]
         return (float(finite.min()), float(finite.max())) if finite.size else None
 
@@ -222,34 +223,34 @@ class Objective(DesignMatrix):
     @cached_property
     def has_bounded_conj(self) -> bool:
         """Whether g_j* of some feature with a penalty is not finite everywhere."""
-        low, high = self._distinct.low, self._distinct.high
+        low, high = self.distinct_features.low, self.distinct_features.high
         return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
 
     @cached_property
     def origin_value(self) -> float:
         """λ g at its minimum."""
-        # If all coefficients are alike and the first one costs nothing, none does.
-        if is_uniform(self.penalty) and value(self.penalty, self.features.origin[0], 0) == 0.0:
+        if not self.distinct_features.least.any():
             return 0.0
         return self.penalty_value(self.features.origin)
 
 
 def _feature_facts(penalty: Any, size: int) -> FeatureFacts:
     """The facts of each of ``size`` coefficients."""
-    facts = FeatureFacts(*np.empty((5, 1 if is_uniform(penalty) else size)))
+    facts = FeatureFacts(*np.empty((6, 1 if is_uniform(penalty) else size)))
     _fill_feature_facts(penalty, *facts)
     return _repeated(facts, size) if is_uniform(penalty) else facts
 
 
 @kernel
 def _fill_feature_facts(
-    penalty: Any, origin: Any, reach: Any, strengths: Any, low: Any, high: Any
+    penalty: Any, origin: Any, reach: Any, strengths: Any, low: Any, high: Any, least: Any
 ) -> None:
     for j in range(len(origin)):
         origin[j] = conj_slope(penalty, 0.0, 0.0, j)
         reach[j] = max(conj_slope(penalty, np.inf, 0.0, j), -conj_slope(penalty, -np.inf, 0.0, j))
         strengths[j] = strength(penalty, j)
         low[j], high[j] = domain(penalty, j)
+        least[j] = value(penalty, origin[j], j)
 
 
 def _distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:

@@ -43,6 +43,7 @@ _OF_DATA = (
 _OF_PENALTY = (
     "penalty_shape",
     "features",
+    "distinct_features",
     "free_places",
     "least_strength",
     "strength_range",
@@ -102,7 +103,7 @@ class Problem(Objective):
         self._refuse_impossible_penalty()
 
     def _refuse_impossible_penalty(self) -> None:
-        low, high = self._distinct.low, self._distinct.high
+        low, high = self.distinct_features.low, self.distinct_features.high
         if ((low == 0.0) != (high == 0.0)).any():
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
@@ -162,14 +163,12 @@ class Problem(Objective):
         other.penalty = other._on_coefficients(self.feature_penalty)
         return other
 
-    def with_own_data(self) -> Problem:
-        """The same problem on copies of X and y, which nobody else can change."""
+    def with_data(self, X: Any) -> Problem:
+        """The same problem on a copy of its X."""
         other = copy.copy(self)
         for fact in ("rows", "stored_rows", "columns", "small_rows"):
             other.__dict__.pop(fact, None)
-        other.X = self.X.copy()
-        other.given = other.X if self.shift is None else self.given.copy()
-        other.y = storage.read_only(self.y.copy())
+        other.X = X
         return other
 
     def on_features(self, kept: Any) -> Problem | None:
@@ -218,7 +217,8 @@ class Problem(Objective):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for fact in ("small_rows", "features"):  # computed again, as kernels know them
+        # Computed again, as kernels know them.
+        for fact in ("small_rows", "features", "distinct_features"):
             self.__dict__.pop(fact, None)
         # Arrays from a file or a message may be writable or not aligned, and each kernel has been
         # compiled for one kind of array.

@@ -47,7 +47,8 @@ class Sums(NamedTuple):
 
 def total(parts: Sequence[Any]) -> Sums:
     """Add up the sums of pieces or partitions. Each sum is rounded once."""
-    found = Sums(*(_exact_sum(column) for column in zip(*parts)))
+    alone = len(parts) == 1
+    found = Sums(*parts[0]) if alone else Sums(*(_exact_sum(column) for column in zip(*parts)))
     return found._replace(
         primal_error=_COVERED * found.primal_error,
         gap_error=_COVERED * found.gap_error,

@@ -44,11 +44,11 @@ class Epochs:
         run: Run,
         sampling: Sampling,
         max_seconds: float,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None,
     ) -> None:
         self.problem, self.run, self.sampling = problem, run, sampling
         self.max_seconds = max_seconds
-        self.rng = rng
+        self.rng: Any = rng  # None if nothing is drawn
         self.updates = self.iterations = self.operations = self.rounds = 0
         self.scorings = 0  # passes over the data that the sampling has asked for
         self.idle_updates = self.idle_rounds = 0  # since anything has moved

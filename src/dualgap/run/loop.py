@@ -51,7 +51,7 @@ class Loop(Epochs, FailedProofs):
         max_epochs: int,
         max_seconds: float,
         callback: Callable[[Snapshot], Any] | None,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None,
     ) -> None:
         super().__init__(problem, run, sampling, max_seconds, rng)
         self.goal = goal

@@ -120,7 +120,6 @@ def solve(
         random_state=random_state, warm_start=None if warm_start is None else ...,
         relative_to=check_reference(relative_to),
     )  # fmt: skip
-    rng = _generator(random_state)
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
     found = None if store is None else SavedRun.of(store.read())
@@ -140,6 +139,7 @@ def solve(
             start = found.start(problem)
         else:
             start = Start() if warm_start is None else as_start(problem, warm_start)
+        rng = _generator(random_state, chosen.step.is_random or store is not None)
         sampling = chosen.sampling.bind(problem)
         goal = Goal.of(problem, tol, relative_to)
         watched = callback is not None or progress or store is not None
@@ -189,7 +189,9 @@ def _proven(problem: Problem, loop: Loop, status: Status) -> Solution:
     )
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def _generator(random_state: Any, is_needed: bool) -> np.random.Generator | None:
+    if not is_needed and type(random_state) is int and random_state >= 0:
+        return None
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:

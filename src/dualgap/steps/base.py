@@ -149,6 +149,7 @@ class Step(ABC):
     """A rule for what an update does."""
 
     usual = "cd-gap-decay"  # the method whose sampling ``solve(problem, step)`` uses
+    is_random = True  # whether its sampling or its runs draw random numbers
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:

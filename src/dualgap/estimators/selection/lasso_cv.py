@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import validate_data
 
-from dualgap.estimators.base import DTYPES, STORAGES, flag
+from dualgap.estimators.base import flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.lasso import ElasticNet, Lasso
@@ -27,6 +27,7 @@ from dualgap.estimators.selection.folds import (
     follow,
 )
 from dualgap.estimators.selection.paths import alphas_of, ratios_of
+from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number
 from dualgap.penalties import NonNegative
 from dualgap.problem import Problem

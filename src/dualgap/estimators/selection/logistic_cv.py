@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from dualgap.estimators.base import DTYPES, STORAGES, choice, flag
+from dualgap.estimators.base import choice, flag
 from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.logistic import LogisticRegression
@@ -25,6 +25,7 @@ from dualgap.estimators.selection.folds import (
     follow,
 )
 from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
+from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from dualgap.estimators.base import DTYPES, STORAGES, flag, total_weight
+from dualgap.estimators.base import flag, total_weight
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.ridge import Ridge
 from dualgap.estimators.selection.decomposition import Decomposition
@@ -24,6 +24,7 @@ from dualgap.estimators.selection.folds import (
     follow,
 )
 from dualgap.estimators.selection.leave_one_out import LeaveOneOut
+from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number, real_array
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution

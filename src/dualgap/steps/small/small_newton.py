@@ -37,6 +37,7 @@ class SmallNewton(FullPass):
     """Newton steps on augmented Lagrangians, compiled as a whole."""
 
     usual = "small-newton"
+    is_random = False
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.small_rows is None:

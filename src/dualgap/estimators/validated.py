@@ -1,0 +1,68 @@
+"""A user's data, checked once: plain arrays in a few lines, anything else by scikit-learn.
+
+scikit-learn's checks take 0.1 ms whatever the data are, a fifth of a fit to small data, and a pass
+over X to look for NaN, which ``Problem`` looks for as well. ``refuse_as_sklearn`` gives the refusal
+of ``Problem`` the words of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+
+STORAGES = ("csr", "csc")
+DTYPES = (np.float64, np.float32)
+
+
+def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+    """X and y to fit a model to. A plain X may have entries that are not finite."""
+    if not (_is_plain(X) and _is_plain_target(y, len(X))):
+        return validate_data(model, X, y, accept_sparse=STORAGES, dtype=DTYPES, **rules)  # type: ignore[no-any-return]
+    model.n_features_in_ = X.shape[1]
+    model.__dict__.pop("feature_names_in_", None)
+    return X, y
+
+
+def labelled_data(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """The same, where y holds labels."""
+    X, y = training_data(model, X, y)
+    if y.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
+        check_classification_targets(y)
+    return X, y
+
+
+def new_data(model: Any, X: Any) -> Any:
+    """X to predict for with a fitted model."""
+    fitted = vars(model)
+    plain = _is_plain(X) and X.shape[1] == fitted.get("n_features_in_")
+    if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
+        return X
+    check_is_fitted(model)
+    return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+
+
+def refuse_as_sklearn(model: Any, X: Any) -> None:
+    """Raise scikit-learn's error about entries that are not finite, if there are any."""
+    data = X if isinstance(X, np.ndarray) else X.data
+    assert_all_finite(data, estimator_name=type(model).__name__, input_name="X")
+
+
+def _is_plain(X: Any) -> bool:
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in DTYPES:
+        return False
+    return X.dtype.isnative and X.flags.aligned and X.size > 0
+
+
+def _is_plain_target(y: Any, n: int) -> bool:
+    if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
+        return False
+    return y.dtype.kind in "biu" or (y.dtype in DTYPES and _is_finite(y))
+
+
+def _is_finite(array: Any) -> bool:
+    """Whether all entries are finite; False as well if their sum overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(array, axis=None)))
