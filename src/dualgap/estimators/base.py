@@ -148,7 +148,7 @@ class CertifiedModel(CallbackSupport, BaseEstimator):
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
             self.intercept_ = np.concatenate(intercepts)
-        self._judged = coef_rows(self.coef_).copy(), np.array(self.intercept_, ndmin=1)
+        self._judged = np.array(self.coef_, float, ndmin=2), np.array(self.intercept_, ndmin=1)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]
         rounds = [len(solution.history) - 1 for solution in solutions]

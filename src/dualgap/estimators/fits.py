@@ -18,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from dualgap.estimators.fitted import Fit, finish, published
-from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, number, whole
 from dualgap.run.known_solution import known_solution
 from dualgap.run.snapshot import Snapshot
@@ -63,7 +62,6 @@ def solve_all(
     model: Any, X: Any, subproblems: list[Subproblem], starts: list[Any], reports: Reports
 ) -> list[Fit]:
     """A fit for each subproblem of an estimator, with as many threads as ``n_jobs`` allows."""
-    X = storage.as_data(X)  # once, in case it needs a copy
     epochs = max_epochs(model.max_iter)
     number(model.tol, "tol", 0.0)
     stop = Stop()

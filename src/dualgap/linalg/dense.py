@@ -86,7 +86,7 @@ def _scatter(data: Any, weights: Any, begin: int, out: Any) -> None:
 
 def measure(matrix: Dense) -> tuple[Floats, Floats]:
     """The squared norms of coordinates and of places, in one pass."""
-    rows, places = matrix.shape
+    rows, places = matrix.data.shape
     if is_one_section(matrix):
         of_rows, of_places = np.zeros(rows), np.zeros(places)
         _measure(matrix.data, 0, of_rows, of_places)

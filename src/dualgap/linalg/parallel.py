@@ -60,11 +60,12 @@ def count() -> int:
 
 
 @contextmanager
-def at_most(threads: int | None) -> Iterator[None]:
-    """Limit the threads of the passes inside; None stands for all cores."""
-    token = _limit.set(threads or cores())  # asked once, not at each pass
+def at_most(threads: int | None) -> Iterator[int]:
+    """Limit the threads of the passes inside; None stands for all cores, which are counted."""
+    threads = threads or cores()  # asked once, not at each pass
+    token = _limit.set(threads)
     try:
-        yield
+        yield threads
     finally:
         _limit.reset(token)
 

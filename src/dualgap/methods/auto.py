@@ -95,7 +95,7 @@ def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
 def _is_small(problem: Problem) -> bool:
     if problem.d > TUNING.small_features or problem.small_rows is None:
         return False
-    return METHODS["small-newton"].refusal(problem) is None
+    return METHODS["small-newton"].step.refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:

@@ -81,6 +81,14 @@ def on_features(penalty: Any, features: Any) -> Any:
     return None if answer is None else answer(features)
 
 
+def on_coefficients(penalty: Any, d: int, constant: float | None, width: int) -> Any:
+    """A checked penalty on d features as one on all coefficients: with a constant feature of weight
+    ``constant``, unless that is None, and ``width`` coefficients for each feature."""
+    if constant is not None:
+        penalty = with_constant(penalty, d, constant)
+    return per_class(penalty, width)
+
+
 def with_constant(penalty: Any, d: int, weight: float) -> Any:
     """A checked penalty on d features, with one more of weight 0 or 1 and without bounds."""
     answer = _method(penalty, "with_constant")
@@ -96,7 +104,7 @@ def with_constant(penalty: Any, d: int, weight: float) -> Any:
 
 def per_class(penalty: Any, width: int) -> Any:
     """The penalty on ``width`` coefficients for each feature; coefficient jK + k is feature j's."""
-    if width == 1 or is_uniform(penalty):
+    if is_uniform(penalty) or width == 1:
         return penalty
     answer = _method(penalty, "per_class")
     if answer is not None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import curvature, slope, value
-from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.softmax import Softmax
 from dualgap.proof import terms
@@ -96,11 +95,7 @@ def class_shares(problem: Any) -> Floats:
 
 def best_constant(problem: Any) -> tuple[float, float]:
     """The minimum over b of Σ c φ(b), counted from the scale's zero, and b."""
-    y, c = problem.y, problem.c
-    if problem.targets.signs:  # all samples of a label have the same term
-        upper = float(np.sum(storage.chosen(c, np.flatnonzero(y > 0))))
-        y = storage.read_only(np.array([-1, 1], y.dtype))
-        c = storage.as_shares(np.array([float(np.sum(c)) - upper, upper]))
+    y, c = problem.distinct_terms
     offset = problem.origin_value - problem.floor
     if problem.loss.quadratic:
         return _of_quadratic(problem.loss, y, c, offset)

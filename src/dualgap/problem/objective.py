@@ -137,14 +137,20 @@ class Objective(DesignMatrix):
         return terms.sample_terms(*samples, terms.no_error, none, self.width)
 
     @cached_property
-    def _at_zero(self) -> terms.Sums:
+    def distinct_terms(self) -> tuple[Any, Floats]:
+        """Targets and weights whose terms sum to those of all samples, as long as these have the
+        same decision values: of two labels one sample each, with the weight of all."""
         if not self.targets.signs:
-            return self.loss_sums(np.zeros(self.dual_size))
-        # All samples of a label have the same term, so one of each with the weight of all will do.
-        upper = float(np.sum(storage.chosen(self.c, np.flatnonzero(self.y > 0))))
+            return self.y, self.c
+        upper = float(np.sum(self.c[self.y > 0]))
         c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
-        z, y, none = np.zeros(2), storage.read_only(np.array([-1, 1], self.y.dtype)), np.empty(0)
-        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none)
+        return storage.read_only(np.array([-1, 1], self.y.dtype)), c
+
+    @cached_property
+    def _at_zero(self) -> terms.Sums:
+        y, c = self.distinct_terms
+        z, none = np.zeros(len(y) * self.width), np.empty(0)
+        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none, self.width)
 
     @cached_property
     def value_at_origin(self) -> float:

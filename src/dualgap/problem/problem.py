@@ -34,6 +34,7 @@ _OF_DATA = (
     "entries",
     "even_squares",
     "floor",
+    "distinct_terms",
     "_at_zero",
     "value_at_origin",
     "mean_square",
@@ -97,7 +98,7 @@ class Problem(Objective):
         self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
         self.penalty = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
-        self.s = checked_weights(sample_weight, self.n)
+        self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
         self.c = storage.as_shares(shares_of(self.s, self.n))
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
@@ -114,9 +115,8 @@ class Problem(Objective):
 
     def _on_coefficients(self, penalty: Any) -> Any:
         """A penalty on the features of X as one on all coefficients."""
-        if self.has_intercept:
-            penalty = structure.with_constant(penalty, self.p, float(self.intercept == "penalised"))
-        return structure.per_class(penalty, self.width)
+        weight = float(self.intercept == "penalised") if self.has_intercept else None
+        return structure.on_coefficients(penalty, self.p, weight, self.width)
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:

@@ -15,8 +15,6 @@ _LEAST_WEIGHT = 1e-250
 
 def checked_weights(sample_weight: Any, n: int) -> Floats | None:
     """The weights, checked; None if they are equal."""
-    if sample_weight is None:
-        return None
     weights = finite_vector(sample_weight, "sample_weight", n)
     if (weights < 0.0).any():
         raise ValueError("sample_weight has negative entries")

@@ -21,6 +21,7 @@ from dualgap.linalg import products, storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
+from dualgap.proof.broken_law import raise_broken_law
 from dualgap.proof.dual_point import (
     AS_MAINTAINED,
     FLOAT64,
@@ -253,3 +254,21 @@ def _small_attempt(problem: Problem, pair: Pair, found: SmallPoint) -> Attempt:
     )  # fmt: skip
     pair = Pair(pair.w, found.a, found.z, pair.u, z_anew=True)
     return Attempt(certificate, pair, found.point, rounding + found.shrinkage * problem.scale)
+
+
+class Proof(NamedTuple):
+    """A certificate, with what it rests on: a dual point, coefficients, decision values, and u."""
+
+    certificate: Certificate
+    dual: Floats
+    w: Floats
+    z: Floats
+    point: DualPoint
+
+
+def as_proof(problem: Problem, found: Attempt) -> Proof:
+    """An attempt as a proof; an error if its two bounds contradict each other."""
+    certificate, pair = found.certificate, found.pair
+    if certificate.dual > certificate.upper:
+        raise_broken_law(problem, certificate, pair.w, pair.a)
+    return Proof(certificate, pair.a, pair.w, pair.z, found.point)

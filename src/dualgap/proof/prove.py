@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof import terms
-from dualgap.proof.broken_law import raise_broken_law
-from dualgap.proof.certificate import Attempt, Certificate, Pair, attempt
-from dualgap.proof.dual_point import DOUBLE_DOUBLE, FLOAT64, FLOAT64_CHEAP_BOUNDS, DualPoint
+from dualgap.proof.certificate import Attempt, Certificate, Pair, Proof, as_proof, attempt
+from dualgap.proof.dual_point import DOUBLE_DOUBLE, FLOAT64, FLOAT64_CHEAP_BOUNDS
 from dualgap.proof.tuning import TUNING
-
-
-class Proof(NamedTuple):
-    """A certificate, with what it rests on: a dual point, coefficients, decision values, and u."""
-
-    certificate: Certificate
-    dual: Floats
-    w: Floats
-    z: Floats
-    point: DualPoint
 
 
 def prove(
@@ -109,11 +97,3 @@ def _sharpen_if_needed(
             best = _better(best, attempt(problem, pair, DOUBLE_DOUBLE))
     assert best is not None
     return as_proof(problem, best)
-
-
-def as_proof(problem: Problem, found: Attempt) -> Proof:
-    """An attempt as a proof; an error if its two bounds contradict each other."""
-    certificate, pair = found.certificate, found.pair
-    if certificate.dual > certificate.upper:
-        raise_broken_law(problem, certificate, pair.w, pair.a)
-    return Proof(certificate, pair.a, pair.w, pair.z, found.point)

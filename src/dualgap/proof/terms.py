@@ -92,7 +92,8 @@ def sample_terms(
         bounds = z_error(samples), parts[samples], PER_TERM + weight_error
         return action(loss, multiplied, *points, *bounds)
 
-    found = parallel.together(sums, list(pieces(len(y), loss, width, bounded=True)))
+    cut = list(pieces(len(y), loss, width, bounded=True))
+    found = [sums(*cut[0])] if len(cut) == 1 else parallel.together(sums, cut)
     return of_samples(found, loss, a, bounded=z_error is not no_error)
 
 

@@ -11,10 +11,18 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.proof.certificate import Attempt, Certificate, Pair, attempt, evaluate
+from dualgap.proof.certificate import (
+    Attempt,
+    Certificate,
+    Pair,
+    Proof,
+    as_proof,
+    attempt,
+    evaluate,
+)
 from dualgap.proof.dual_point import FLOAT64
 from dualgap.proof.goal import Goal
-from dualgap.proof.prove import Proof, as_proof, find_proof
+from dualgap.proof.prove import find_proof
 from dualgap.run.epochs import TUNING, Epochs
 from dualgap.run.loop_state import state_of
 from dualgap.run.snapshot import Snapshot

@@ -18,8 +18,9 @@ from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
 from dualgap.problem.intercept import split
-from dualgap.proof.goal import Goal, check_reference
+from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
+from dualgap.run.at_once import solved_at_once
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.interrupt import deferred
 from dualgap.run.loop import Loop
@@ -118,12 +119,12 @@ def solve(
     settings = _other_than_default(
         method=method, sampling=sampling, tol=tol, max_epochs=max_epochs, max_seconds=max_seconds,
         random_state=random_state, warm_start=None if warm_start is None else ...,
-        relative_to=check_reference(relative_to),
+        relative_to=relative_to,
     )  # fmt: skip
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
     found = None if store is None else SavedRun.of(store.read())
-    with parallel.at_most(threads):
+    with parallel.at_most(threads) as allowed:
         # A resumed run keeps the method that "auto" chose for its first tol.
         name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
         if not problem.scale < LARGEST:
@@ -139,15 +140,23 @@ def solve(
             start = found.start(problem)
         else:
             start = Start() if warm_start is None else as_start(problem, warm_start)
-        rng = _generator(random_state, chosen.step.is_random or store is not None)
-        sampling = chosen.sampling.bind(problem)
+        draws = chosen.step.is_random
+        rng = _generator(random_state, draws or store is not None)
+        sampling = chosen.sampling.bind(problem) if draws else chosen.sampling
         goal = Goal.of(problem, tol, relative_to)
         watched = callback is not None or progress or store is not None
-        setting = Setting(sampling, goal, parallel.count(), max_epochs, rng, watched)
+        is_untimed = max_seconds is None and max_epochs > 0
+        setting = Setting(sampling, goal, allowed, max_epochs, rng, watched)
         run = as_run(chosen.step.start(problem, start, setting))
+        interrupted = False
         with closing(run):
+            if run.ends_at_once and not watched and warm_start is None and is_untimed:
+                solution, interrupted = solved_at_once(problem, run, goal, published)
+                if solution is not None:
+                    return replace(solution, method=name, settings=settings)
             loop = Loop(problem, run, sampling, goal, max_epochs, limit, callback, rng)
             loop.published = published
+            loop.interrupted = (lambda: True) if interrupted else bool
             if found is not None:
                 found.restore(loop)
             else:
@@ -155,14 +164,18 @@ def solve(
                 loop.has_warm_start = warm_start is not None
                 if start.coef is not None:
                     loop.offer(start.coef)
-            with Progress() if progress else nullcontext() as loop.progress:
-                if store is None:
-                    status = loop.run_to_the_end()
-                else:
-                    loop.checkpoint = store
-                    with deferred() as loop.interrupted:
-                        status = loop.run_to_the_end()
+            status = _ended(loop, store, progress)
         return replace(_proven(problem, loop, status), method=name, settings=settings)
+
+
+def _ended(loop: Loop, store: Checkpoint | None, progress: bool) -> Status:
+    """How the loop ends."""
+    with Progress() if progress else nullcontext() as loop.progress:
+        if store is None:
+            return loop.run_to_the_end()
+        loop.checkpoint = store
+        with deferred() as loop.interrupted:
+            return loop.run_to_the_end()
 
 
 def _proven(problem: Problem, loop: Loop, status: Status) -> Solution:
@@ -198,11 +211,14 @@ def _generator(random_state: Any, is_needed: bool) -> np.random.Generator | None
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
 
 
+_PLAIN = (bool, int, float, str)
+
+
 def _other_than_default(**given: Any) -> dict[str, str]:
     """What a solution remembers of the arguments, as one would write them."""
     usual = _defaults()
     return {
-        name: as_python(value)
+        name: repr(value) if type(value) in _PLAIN else as_python(value)
         for name, value in given.items()
         if not (type(value) is type(usual[name]) and value == usual[name])
     }

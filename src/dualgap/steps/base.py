@@ -75,6 +75,8 @@ class Run(ABC):
     may_end: bool = True
     # Rounds made so far, if ``advance`` may make several; None: one for each call.
     rounds: int | None = None
+    # Whether the first round mostly is the whole run (``run/at_once.py``).
+    ends_at_once: bool = False
     # Seconds spent on repeating earlier work; the history leaves them out.
     repeated_seconds: float = 0.0
 
@@ -103,6 +105,10 @@ class Run(ABC):
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
         """Called between epochs; returns whether the run changed what it minimises."""
         return False
+
+    def take_back(self, made: Any) -> None:
+        """For runs with ``ends_at_once``: the next ``advance`` only returns ``made``."""
+        raise NotImplementedError(f"{type(self).__name__} has ends_at_once but no take_back(made)")
 
     def refresh(self) -> None:  # noqa: B027 - optional
         """Recompute what updates keep current, to remove their accumulated rounding errors."""

@@ -58,7 +58,8 @@ class SmallNewtonRun(FullPassRun):
     """A run; its state is that of ``descend``, which changes it in place. No checkpoint keeps that:
     runs of milliseconds resume from their best pair."""
 
-    checks_are_proofs = True
+    checks_are_proofs = ends_at_once = True
+    made_already: Any = None  # what the next call of ``advance`` returns
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
@@ -111,6 +112,9 @@ class SmallNewtonRun(FullPassRun):
         return Pair(now.w.copy(), now.b.copy(), now.z, now.u)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        if self.made_already is not None:
+            made, self.made_already = self.made_already, None
+            return made  # type: ignore[no-any-return]
         left = _STEPS
         if self.setting.max_epochs is not None:
             left = min(left, self.setting.max_epochs - self.made)
@@ -120,6 +124,9 @@ class SmallNewtonRun(FullPassRun):
         self.may_end = end != 0
         products = steps * (4 + self.problem.d)
         return int(end >= 0), *self.worth(products)
+
+    def take_back(self, made: Any) -> None:
+        self.made_already = made
 
     def _descend(self, most: int) -> tuple[int, int]:
         loss, goal = self.problem.loss, self.setting.goal
