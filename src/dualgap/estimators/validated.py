@@ -20,7 +20,7 @@ DTYPES = (np.float64, np.float32)
 def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """X and y to fit a model to. A plain X may have entries that are not finite."""
     if not (_is_plain(X) and _is_plain_target(y, len(X))):
-        return validate_data(model, X, y, accept_sparse=STORAGES, dtype=DTYPES, **rules)  # type: ignore[no-any-return]
+        return validate_data(model, X, y, accept_sparse=STORAGES, dtype=DTYPES, **rules)
     model.n_features_in_ = X.shape[1]
     model.__dict__.pop("feature_names_in_", None)
     return X, y

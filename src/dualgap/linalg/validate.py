@@ -106,7 +106,8 @@ def with_rules(
     obj = named(obj, registry, what)
     if isinstance(obj, type):
         raise ValueError(f"{what} must be an object, not a class: write {obj.__name__}()")
-    missing = _lacks(type(obj), tuple(rules))
+    kind: Any = type(obj)
+    missing = _lacks(kind, tuple(rules))
     if missing or not isinstance(obj, tuple):
         raise ValueError(
             f"{what} must be a {what} object such as {example}, not {obj!r}"
