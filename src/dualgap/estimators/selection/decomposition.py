@@ -187,12 +187,23 @@ class Decomposition:
 
     def _gram(self) -> Floats:
         if not storage.is_sparse(self.X):
-            centred = self.rows(slice(0, self.n))
-            return np.asarray(centred @ centred.T)
+            return self._gram_of_dense()
         products = _dense(self.X @ self.X.T)
         shift = np.asarray(self.X @ self.mean).ravel()
         products += self.mean @ self.mean - shift[:, None] - shift
         return np.asarray(self.root[:, None] * products * self.root)
+
+    def _gram_of_dense(self) -> Floats:
+        if self._centred is not None:
+            return np.asarray(self._centred @ self._centred.T)
+        size, total = max(_BLOCK_NUMBERS // self.n, 1), np.zeros((self.n, self.n))
+        for first in range(0, self.p, size):  # some columns at a time: no copy of X
+            some = slice(first, first + size)
+            rows = np.subtract(self.X[:, some], self.mean[some], dtype=np.float64)
+            rows -= self.rest[some]
+            rows *= self.root[:, None]
+            total += rows @ rows.T
+        return total
 
     def _added(self, of_block: Any) -> Floats:
         """The sum of what ``of_block`` returns, in an order that depends on the data alone."""
