@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg.validate import Floats, number, unknown
 from dualgap.penalties import L2, NonNegative
@@ -40,7 +40,7 @@ DTYPES = (np.float64, np.float32)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CertifiedModel(CallbackSupport, BaseEstimator):
+class CertifiedModel(CallbackSupport, NamedOnce):
     """The base of all estimators, with the parameters that all of them take."""
 
     fit_intercept: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,21 @@ def fold_scorer(
     params = _check_method_params(X=X, params=params, indices=test)
     weights, correct = params.get("sample_weight"), codes[test]
     plain = plain and not params.keys() - {"sample_weight"} and len(correct) > 0
-    model, scorer = LogisticRegression(), _with_labels(scorer, classes)
+    model, scorer = LogisticRegression(), None if plain else _with_labels(scorer, classes)
     model.classes_, model._joint, model.n_features_in_ = classes, len(classes) > 2, X.shape[1]
 
+    @cache
+    def data() -> tuple[Any, Any]:
+        return X[test], y[test]
+
     def score(coef: Floats, intercept: Floats, values: Floats | None) -> float:
-        if plain and values is not None:
-            best = values.argmax(axis=1) if model._joint else values[:, 0] > 0.0
-            return float(np.average(best == correct, weights=weights))
-        model.coef_, model.intercept_ = coef, intercept
-        return float(scorer(model, X[test], y[test], **params))
+        if scorer is not None:
+            model.coef_, model.intercept_ = coef, intercept
+            return float(scorer(model, *data(), **params))
+        if values is None:
+            values = data()[0] @ coef.T + intercept
+        best = values.argmax(axis=1) if model._joint else values[:, 0] > 0.0
+        return float(np.average(best == correct, weights=weights))
 
     return score
 
