@@ -91,7 +91,8 @@ def test_points_solved_in_one_run_have_small_gaps(shape, classes):
     weights[[np.flatnonzero(y == k)[0] for k in range(classes)]] = 1.0
     for direct in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(newton_paths, "prefers_hessians", lambda *_, kind=direct: kind)
+            worth = 0.0 if direct else np.inf
+            patch.setattr(newton_paths, "steps_worth_hessians", lambda *_, worth=worth: worth)
             run = NewtonPaths(X, y, classes, weights, True, 1e-6)
         paths, _ = run.follow(np.array([0.01, 1.0, 100.0]), 100)
         assert paths.solved.all()

@@ -21,7 +21,7 @@ from dualgap.estimators.selection.newton_steps import (
     TUNING,
     inexact_step,
     newton_step,
-    prefers_hessians,
+    steps_worth_hessians,
 )
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
@@ -42,6 +42,7 @@ class NewtonPaths:
 
     ``rows``   the data in the coordinates of the steps, with a column of ones for an intercept
     ``turn``   how coefficients of these become coefficients of X: None if they are the same
+    ``direct`` whether steps come from Hessians
     ``w``, ``values``  where each fold is, and the decision values there
     """
 
@@ -55,7 +56,9 @@ class NewtonPaths:
         self.mean = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(self.p)
         rows = np.subtract(X, self.mean, dtype=np.float64)
         directions = min(self.n, self.p) + intercept
-        self.direct = prefers_hessians(self.n, directions, self.loss.width, weights.shape[1])
+        size = self.n, directions, self.loss.width, weights.shape[1]
+        self.most_inner_steps = steps_worth_hessians(*size)
+        self.direct = self.most_inner_steps <= TUNING.few_inner_steps
         self.turn: Floats | None = None
         if self.n < self.p or not self.direct:
             rows, self.turn = _rotated(rows)
@@ -160,17 +163,22 @@ class NewtonPaths:
                 values, gradient = values[:, is_open], gradient[:, is_open]
                 objective, gaps, targets = objective[is_open], gaps[is_open], targets[is_open]
                 point = self.loss.at(values)
-            if self.direct:
-                weighted = weights[:, :, None] * point.curvatures()
-                move = newton_step(self.rows, weighted, ridge, gradient)
-            else:
-                rest = np.clip(0.5 * np.sqrt(targets / gaps), 1e-8, TUNING.most_residual)
-                move = inexact_step(self.rows, self.squares, point, weights, ridge, gradient, rest)
+            rest = np.clip(0.5 * np.sqrt(targets / gaps), 1e-8, TUNING.most_residual)
+            move = self._step(point, weights, ridge, gradient, rest)
             slope = np.einsum("jfk,jfk->f", gradient, move)
             w, values, point, objective, stuck = self._along(
                 w, values, objective, slope, move, weights, C
             )
             steps[some] += 1
+
+    def _step(self, point: Any, weights: Any, ridge: Any, gradient: Any, rest: Any) -> Floats:
+        """A Newton step of each fold, of which ``rest`` may be left."""
+        if self.direct:
+            weighted = weights[:, :, None] * point.curvatures()
+            return newton_step(self.rows, weighted, ridge, gradient)
+        move, steps = inexact_step(self.rows, self.squares, point, weights, ridge, gradient, rest)
+        self.direct = steps > self.most_inner_steps  # at larger C there are even more
+        return move
 
     def _along(
         self, w: Any, values: Any, objective: Any, slope: Any, move: Any, weights: Any, C: float

@@ -25,11 +25,12 @@ class Tuning:
     # Unknowns of a model: bounds what a decomposition of the data costs.
     most_unknowns: int = 2000
     # Multiplications that take as long as what one step of conjugate gradients costs besides.
-    overhead: float = 5e5
-    # Steps of conjugate gradients that replace one Hessian, most often.
-    inner_steps: int = 15
-    # The time of a multiplication by thin matrices, in those of square ones.
-    thin: float = 4.0
+    overhead: float = 1.5e6
+    # Hessians that take less time than this many such steps are used from the start. Where they
+    # take longer they are used once a solve has needed more steps than they are worth.
+    few_inner_steps: float = 4.0
+    # Products with a matrix of k columns take 1 + ``thin``/k times as long as those of square ones.
+    thin: float = 15.0
     # Numbers of a block of weighted rows: 2 MB, which caches hold.
     block_numbers: int = 1 << 18
     # The share of a residual that conjugate gradients may leave at most.
@@ -46,12 +47,12 @@ class Tuning:
 TUNING = Tuning()
 
 
-def prefers_hessians(n: int, features: int, width: int, models: int) -> bool:
-    """Whether Hessians take less time than conjugate gradients."""
+def steps_worth_hessians(n: int, features: int, width: int, models: int) -> float:
+    """How many steps of conjugate gradients take as long as Newton steps from Hessians."""
     unknowns = features * width
     hessians = models * (n * unknowns * (unknowns + features) + unknowns**3 / 3.0)
-    product = TUNING.thin * 4.0 * n * unknowns * models
-    return bool(hessians <= TUNING.inner_steps * (product + TUNING.overhead))
+    thin = 1.0 + TUNING.thin / (models * width)
+    return float(hessians / (thin * 4.0 * n * unknowns * models + TUNING.overhead))
 
 
 def newton_step(rows: Floats, weighted: Floats, ridge: Floats, gradient: Floats) -> Floats:
@@ -88,11 +89,9 @@ def inexact_step(
     ridge: Floats,
     gradient: Floats,
     rest: Floats,
-) -> Floats:
-    """The same by conjugate gradients, until ``rest`` of each residual is left.
-
-    ``squares`` are those of the rows: the diagonal of H is the preconditioner.
-    """
+) -> tuple[Floats, int]:
+    """The same by conjugate gradients, until ``rest`` of each residual is left, and the number of
+    steps. ``squares`` are those of the rows: the diagonal of H is the preconditioner."""
     n, own, column = len(rows), weights[:, :, None], ridge[:, None, None]
     curvatures = (own * point.diagonals()).reshape(n, -1)
     diagonal = (squares.T @ curvatures).reshape(gradient.shape) + column
@@ -101,7 +100,9 @@ def inexact_step(
     ahead = inverse * residual
     direction, size = ahead, _inner(residual, ahead)
     goal = rest**2 * size
-    for _ in range(TUNING.most_inner_steps):
+    steps = 0
+    while steps < TUNING.most_inner_steps:
+        steps += 1
         changes = (rows @ direction.reshape(len(direction), -1)).reshape(n, *gradient.shape[1:])
         bent = own * point.curved(changes)
         product = (rows.T @ bent.reshape(n, -1)).reshape(gradient.shape) + column * direction
@@ -114,7 +115,7 @@ def inexact_step(
             break
         direction = ahead + _ratio(new, size) * direction
         size = new
-    return move
+    return move, steps
 
 
 def _inner(one: Floats, other: Floats) -> Floats:
