@@ -109,7 +109,7 @@ def test_an_interrupted_fold_is_not_scored(monkeypatch):
     X, y = load_iris(return_X_y=True)
     monkeypatch.setattr(path_module, "solve", interrupted_solution(path_module.solve))
     with pytest.raises(KeyboardInterrupt):
-        dg.LogisticRegressionCV(Cs=3, cv=2).fit(X, y)
+        dg.LogisticRegressionCV(Cs=3, cv=2, l1_ratios=(0.5,)).fit(X, y)
 
 
 def test_an_interrupted_path_ends_with_what_it_has(monkeypatch):

@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.estimators.validated import new_data, refuse_as_sklearn
 from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
@@ -39,7 +39,7 @@ MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CertifiedModel(CallbackSupport, BaseEstimator):
+class CertifiedModel(CallbackSupport, NamedOnce):
     """The base of all estimators, with the parameters that all of them take."""
 
     fit_intercept: bool = True

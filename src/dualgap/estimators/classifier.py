@@ -44,7 +44,9 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         self
         """
         X, y = labelled_data(self, X, y)
-        weights = sample_weights(sample_weight, X.shape[0])
+        return self._fit_checked(X, y, sample_weights(sample_weight, X.shape[0]))
+
+    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
         self.classes_, indices = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
         self._joint = self._is_joint(len(self.classes_))

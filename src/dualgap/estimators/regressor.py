@@ -39,7 +39,9 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         self
         """
         X, y = training_data(self, X, y, y_numeric=True, multi_output=self._several_targets)
-        weights = sample_weights(sample_weight, X.shape[0])
+        return self._fit_checked(X, y, sample_weights(sample_weight, X.shape[0]))
+
+    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
         y = np.asarray(y, dtype=np.float64)
         targets = [y] if y.ndim == 1 else list(y.T)
         subproblems = self._subproblems(targets, weights, X.shape[1])

@@ -21,6 +21,7 @@ from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.ridge_targets import coefficients_of_targets
 from dualgap.estimators.validated import training_data
 from dualgap.linalg.validate import number
 
@@ -39,6 +40,32 @@ class _SquaredL2(Strength):
 
     def _lam(self, total: float) -> float:
         return super()._lam(total) / total
+
+    def _complete(
+        self: Any, X: Any, y: Any, weights: Any, subproblems: list[Subproblem], *, single: bool
+    ) -> Any:
+        """As for any estimator, but several targets start from coefficients that solve them."""
+        known = None
+        if self._may_share():
+            known = coefficients_of_targets(X, subproblems, self._intercept())
+        if known is not None:
+            self._starts_solved, self._known = True, known
+        try:
+            return super()._complete(X, y, weights, subproblems, single=single)  # type: ignore[misc]
+        finally:
+            if known is not None:
+                del self._starts_solved, self._known
+
+    def _may_share(self: Any) -> bool:
+        """Whether no one wants runs of ``solve``: with another method, or to be told of rounds."""
+        told = self.callback is not None or getattr(self, "_skl_callbacks", None)
+        own = self.method == "auto" and self.sampling is None and self.max_iter != 0
+        return own and not (told or self.positive or self._starts_solved or not np.all(self.alpha))
+
+    def _starts(self: Any, X: Any, count: int) -> list[Any]:
+        if "_known" in vars(self):
+            return [(coef, float(b), None) for coef, b in zip(*self._known)]
+        return list(super()._starts(X, count))  # type: ignore[misc]
 
 
 @documented(

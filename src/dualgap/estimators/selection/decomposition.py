@@ -21,6 +21,7 @@ from dualgap.proof.goal import LEAST_SHARE
 # Numbers of a block of rows that are centred at a time: bounds the memory, and fits into caches.
 _BLOCK_NUMBERS = 250_000
 _BLOCKS_AT_ONCE = 8
+_KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
 # The largest share of σ² + α that rounding errors of eigenvalues may be, else there is an SVD.
 _ACCURATE = 1e-8
 
@@ -42,6 +43,8 @@ class Decomposition:
         self.shares = weights / self.total if intercept else np.zeros(self.n)
         self.left: Floats | None = None
         self.right: Floats = np.empty((0, 0))
+        self._inner, self._inner_of = np.empty(0), None
+        self._centred: Floats | None = None  # all rows of √s(x − x̄), if they are small
         with single_threaded_blas():
             self.mean = self._summed(self.shares[:, None])[:, 0]
             self.rest = np.zeros(self.p)
@@ -51,6 +54,13 @@ class Decomposition:
 
     def _mean_of_centred(self) -> Floats:
         """What rounding errors of the means leave: far from 0 it would count as a direction."""
+        if self.X.size <= _KEPT_NUMBERS:
+            rows = np.subtract(self.X, self.mean, dtype=np.float64)
+            rest = self.shares @ rows
+            rows -= rest
+            rows *= self.root[:, None]
+            self._centred = rows
+            return np.asarray(rest)
 
         def of_block(some: slice) -> Floats:
             centred = np.subtract(self.X[some], self.mean, dtype=np.float64)
@@ -87,7 +97,12 @@ class Decomposition:
         return bool(rounding <= _ACCURATE * (least_alpha + least))
 
     def inner(self, Y: Floats) -> Floats:
-        """Uᵀ√s(Y − Ȳ), for targets (n, T)."""
+        """Uᵀ√s(Y − Ȳ), for targets (n, T); kept for the last ones."""
+        if self._inner_of is not Y:
+            self._inner, self._inner_of = self._products(Y), Y
+        return self._inner
+
+    def _products(self, Y: Floats) -> Floats:
         scaled = self.root[:, None] * self.centred(Y)
         with single_threaded_blas():
             if self.left is not None:
@@ -147,7 +162,9 @@ class Decomposition:
         return [slice(at, min(at + size, self.n)) for at in range(0, self.n, size)]
 
     def rows(self, some: slice) -> Floats:
-        """Some rows of √s(x − x̄), of dense data."""
+        """Some rows of √s(x − x̄), of dense data; not to be changed."""
+        if self._centred is not None:
+            return self._centred[some]
         out = np.subtract(self.X[some], self.mean, dtype=np.float64)
         out -= self.rest
         out *= self.root[some, None]
@@ -170,12 +187,23 @@ class Decomposition:
 
     def _gram(self) -> Floats:
         if not storage.is_sparse(self.X):
-            centred = self.rows(slice(0, self.n))
-            return np.asarray(centred @ centred.T)
+            return self._gram_of_dense()
         products = _dense(self.X @ self.X.T)
         shift = np.asarray(self.X @ self.mean).ravel()
         products += self.mean @ self.mean - shift[:, None] - shift
         return np.asarray(self.root[:, None] * products * self.root)
+
+    def _gram_of_dense(self) -> Floats:
+        if self._centred is not None:
+            return np.asarray(self._centred @ self._centred.T)
+        size, total = max(_BLOCK_NUMBERS // self.n, 1), np.zeros((self.n, self.n))
+        for first in range(0, self.p, size):  # some columns at a time: no copy of X
+            some = slice(first, first + size)
+            rows = np.subtract(self.X[:, some], self.mean[some], dtype=np.float64)
+            rows -= self.rest[some]
+            rows *= self.root[:, None]
+            total += rows @ rows.T
+        return total
 
     def _added(self, of_block: Any) -> Floats:
         """The sum of what ``of_block`` returns, in an order that depends on the data alone."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer, make_scorer
+from sklearn.metrics import get_scorer
 from sklearn.utils import Bunch
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import validate_data
 
 from dualgap.estimators.base import choice, flag
 from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.logistic import LogisticRegression
 from dualgap.estimators.penalties import by_ratio
+from dualgap.estimators.selection.class_scores import fold_scorer
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -24,9 +25,10 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
+from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds
 from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
 from dualgap.estimators.validated import DTYPES, STORAGES
-from dualgap.linalg.validate import Floats
+from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -107,10 +109,15 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         )
         scored = routed.scorer.score.get("sample_weight")
         folds = self._split(X, y, routed, fitted=own, scored=scored, classifier=True)
-        jobs = [
-            (X, y, codes, own, train, test, ratio, routed.scorer.score)
-            for train, test in folds
+        together = self._together(X, codes, own)
+        known = [
+            together.points(folds, self.Cs_) if together and ratio == 0.0 else [{} for _ in folds]
             for ratio in ratios
+        ]
+        jobs = [
+            (X, y, codes, own, train, test, ratio, routed.scorer.score, points[k])
+            for k, (train, test) in enumerate(folds)
+            for ratio, points in zip(ratios, known)
         ]
         results, unsolved = self._on_folds(self._fold, jobs)
         shape = len(folds), len(ratios), len(self.Cs_)
@@ -124,12 +131,21 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
             if by_class is not None:
                 refit["class_weight"] = dict(zip(self.classes_, by_class))
             attributes = {}
+            start = together.refit(chosen[0]) if together and chosen[1] == 0.0 else None
         else:
-            refit = None
+            refit = start = None
             chosen, mean = self._average(coefs, scores, ratios)
             attributes = dict(zip(("coef_", "intercept_"), self._without_intercept(mean)))
         attributes |= self._tables(coefs, scores, rounds, ratios, *chosen)
-        return Choice(refit, attributes, unsolved, int(np.prod(shape)))
+        return Choice(refit, attributes, unsolved, int(np.prod(shape)), start)
+
+    def _together(self, X: Any, codes: Any, weights: Any) -> LogisticFolds | None:
+        """What solves points of all folds in one run; None if the user wants other methods."""
+        if self.method != "auto" or self.sampling is not None or self.max_iter == 0:
+            return None
+        intercept = flag(self.fit_intercept, "fit_intercept")
+        tol, most = number(self.tol, "tol", 0.0), max_epochs(self.max_iter)
+        return LogisticFolds(X, codes, len(self.classes_), weights, intercept, tol, most)
 
     def _scores_use_weights(self) -> bool:
         return True
@@ -191,9 +207,22 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         test: Any,
         ratio: float,
         score_params: dict[str, Any],
+        known: dict[int, KnownPoint],
         options: dict[str, Any],
     ) -> tuple[list[Any], list[Solution]]:
-        """Coefficients, scores and rounds of a fold at each C; solutions that missed ``tol``."""
+        """Coefficients, scores and rounds of a fold at each C; solutions that missed ``tol``.
+
+        ``known`` are points that need no run of their own.
+        """
+        plain = self.scoring is None
+        score = fold_scorer(self._scorer(), plain, self.classes_, X, y, codes, test, score_params)
+        # scikit-learn expects at least one round, also if the warm start is good enough.
+        found: list[Any] = [None] * len(self.Cs_)
+        for at, point in known.items():
+            own = score(*self._without_intercept(point.rows), point.values)
+            found[at] = point.rows, own, max(point.steps, 1)
+        if len(known) == len(found):
+            return list(zip(*found)), []
         train = np.arange(len(y))[train]
         own = np.ones(len(train)) if weights is None else weights[train]
         # A class that the fold lacks: with an intercept, its own is −∞ at the optimum and the other
@@ -221,10 +250,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
             intercept,
         )
         increasing = np.argsort(self.Cs_, kind="stable")
-        model, scorer = LogisticRegression(), self._fold_scorer()
-        model.classes_, model._joint, model.n_features_in_ = self.classes_, self._joint, X.shape[1]
-        score_params = _check_method_params(X=X, params=score_params, indices=test)
-        found: list[Any] = [None] * len(increasing)
+        left = [at for at in increasing if at not in known]
 
         def keep(k: int, solution: Solution) -> None:
             rows = np.atleast_2d(with_intercept(solution, intercept))
@@ -232,12 +258,10 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
                 some, rows = rows, np.zeros((len(self.classes_), rows.shape[1]))
                 rows[missing, -1] = -np.inf
                 rows[present] = some
-            model.coef_, model.intercept_ = self._without_intercept(rows)
-            score = float(scorer(model, X[test], y[test], **score_params))
-            # scikit-learn expects at least one round, also if the warm start is good enough.
-            found[increasing[k]] = rows, score, max(len(solution.history) - 1, 1)
+            own = score(*self._without_intercept(rows), None)
+            found[left[k]] = rows, own, max(len(solution.history) - 1, 1)
 
-        lams = 1.0 / (self.Cs_[increasing] * own.sum())
+        lams = 1.0 / (self.Cs_[left] * own.sum())
         unsolved = follow(problem, lams, options, keep)
         return list(zip(*found)), unsolved
 
@@ -249,23 +273,6 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
 
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
-
-    def _fold_scorer(self) -> Any:
-        """The scorer, which is given all classes: a fold may lack some."""
-        scorer = self._scorer()
-        function = getattr(scorer, "_score_func", None)
-        known = inspect.signature(function).parameters if function is not None else {}
-        if "labels" not in known:
-            return scorer
-        more = {"labels": self.classes_, **getattr(scorer, "_kwargs", {})}
-        if len(self.classes_) == 2 and "pos_label" in known:
-            more["pos_label"] = self.classes_[1]
-        return make_scorer(
-            function,
-            greater_is_better=scorer._sign == 1,
-            response_method=scorer._response_method,
-            **more,
-        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """The score of predictions by ``scoring``."""

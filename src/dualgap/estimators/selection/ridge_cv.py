@@ -24,6 +24,7 @@ from dualgap.estimators.selection.folds import (
     follow,
 )
 from dualgap.estimators.selection.leave_one_out import LeaveOneOut
+from dualgap.estimators.selection.ridge_gradients import RidgeGradients, prefers_gradients
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number, real_array
 from dualgap.problem import Problem
@@ -110,7 +111,7 @@ class RidgeCV(CrossValidated, Ridge):
         start = None
         if np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None:
             if data is None:
-                data = self._decomposition(X, weights, np.array(alpha))
+                data = self._solver(X, weights, np.array(alpha), Y.shape[1])
             coefs, intercepts = data.solutions(Y, np.reshape(alpha, (1, -1)))
             start = coefs[0], intercepts[0]
         return Choice({"alpha": alpha}, attributes, unsolved, points, start)
@@ -226,16 +227,23 @@ class RidgeCV(CrossValidated, Ridge):
             or not len(used)
         ):
             return coefs, intercepts, solved
-        data = self._decomposition(X, weights, alphas[used])
+        data = self._solver(X, weights, alphas[used], len(used) * Y.shape[1])
         found = data.solutions(Y, alphas[used])
         coefs[used], intercepts[used] = found
         solved[used] = data.are_solutions(Y, alphas[used], *found, self.tol)
         return coefs, intercepts, solved
 
-    def _decomposition(self, X: Any, weights: Floats | None, alphas: Floats) -> Decomposition:
+    def _solver(
+        self, X: Any, weights: Floats | None, alphas: Floats, systems: int
+    ) -> Decomposition:
+        """What gives the solutions for some alphas and targets in the least time."""
         own = np.ones(X.shape[0]) if weights is None else weights
         intercept = flag(self.fit_intercept, "fit_intercept")
-        return Decomposition(X, own, intercept, float(alphas.min()))
+        kind = RidgeGradients if prefers_gradients(X, systems) else Decomposition
+        data = kind(X, own, intercept, float(alphas.min()))
+        if isinstance(data, RidgeGradients):
+            data.tol = number(self.tol, "tol", 0.0)
+        return data
 
     def _scorer(self) -> Any:
         scorer = check_scoring(self, scoring=self.scoring or "r2")
