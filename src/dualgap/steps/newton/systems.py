@@ -145,10 +145,11 @@ def solves_by_products(problem: Problem) -> bool:
 
 class Seconds(NamedTuple):
     """What the parts of a solution should take: a product with a Hessian; a Gram matrix with its
-    factor; the kernel of samples, and a factor with an unknown for each."""
+    factor, and the factor alone; the kernel of samples, and a factor with an unknown for each."""
 
     product: float
     gram: float
+    system: float
     kernel: float
     samples: float
 
@@ -169,6 +170,7 @@ class Seconds(NamedTuple):
         return Seconds(
             TUNING.product_seconds + problem.entries * entry + n * TUNING.sample_seconds,
             products + d**3 * cube,
+            d**3 * cube,
             kernel if few else np.inf,
             n**3 * cube,
         )
