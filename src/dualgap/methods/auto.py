@@ -17,6 +17,7 @@ from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.preferred_view import TUNING as VIEW_TUNING
 from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_view, reason_view
+from dualgap.steps.newton.systems import solves_by_products
 from dualgap.steps.sweeps.free_intercept import has_free_intercept
 
 
@@ -82,14 +83,19 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
 
 def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
     """Newton steps or sweeps, where both could solve a problem."""
-    possible = problem.coef_size <= TUNING.newton_coefficients
-    if not possible or METHODS["newton"].refusal(problem):
+    if not _newton_is_possible(problem):
         few = has_free_intercept(problem)
         return _auto("sweeps", "only the intercept has no penalty" if few else reason_view(problem))
     newton, sweeps = newton_seconds(problem, tol), sweeps_seconds(problem, tol)
     if newton <= sweeps:
         return _auto("newton", "there are few features and its steps should cost less than sweeps")
     return _auto("sweeps", "they should cost less than Newton steps")
+
+
+def _newton_is_possible(problem: Problem) -> bool:
+    if METHODS["newton"].refusal(problem):
+        return False
+    return solves_by_products(problem) or problem.coef_size <= TUNING.newton_coefficients
 
 
 def _is_small(problem: Problem) -> bool:
@@ -223,7 +229,11 @@ def _newton_passes(problem: Problem) -> float:
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
-    if METHODS["newton"].refusal(problem) or problem.coef_size > TUNING.newton_coefficients:
+    if METHODS["newton"].refusal(problem):
+        return False
+    if solves_by_products(problem):
+        return True
+    if problem.coef_size > TUNING.newton_coefficients:
         return False
     return _gram_products(problem) <= TUNING.newton_products
 

@@ -12,26 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from dualgap.linalg import storage
+from dualgap.linalg.validate import SMALLEST
 from dualgap.problem import Problem
+from dualgap.steps.newton.systems import Seconds, solves_by_products
 
 
 @dataclass(frozen=True)
 class Tuning:
     """Seconds of the parts, in one thread, and how often each is repeated.
 
-    Fitted to five shapes of benchmarks/auto_regret.py (20,000 × 20 to 10,000 × 1,500; hinge,
-    logistic, squared hinge; C = 0.01 to 100), on a busy machine: most costs are met within a factor
-    of two.
+    Fitted to 50 random problems with an intercept (300 to 20,000 samples, 20 to 3,000 features,
+    dense and sparse, scaled, unscaled, correlated and far from 0; C = 0.01 to 100): most costs are
+    met within a factor of two or three.
     """
 
     # --- seconds ---
 
-    fixed: float = 5e-3  # of a fit, whatever the data are
-    sparse_entry: float = 3e-9  # to read an entry of a sparse row, and add to its place
-    dense_entry: float = 2e-9
-    sparse_product: float = 7e-10  # of a Gram matrix
-    dense_product: float = 6e-11  # by BLAS
-    system_product: float = 1.2e-10  # of a Cholesky factor; there are few rows for BLAS
+    fixed: float = 1e-3  # of a fit, whatever the data are
+    sparse_entry: float = 1.9e-9  # to read an entry of a row, and add to its place
+    dense_entry: float = 2.7e-10
     sample: float = 4e-8  # of a step of a sample, or of a response of the loss to z ...
     costly_sample: float = 1e-7  # ... if that takes exponentials
 
@@ -46,7 +45,16 @@ class Tuning:
     kink_steps: float = 10.0
     # Systems solved, and products with X (line searches, gap checks), for each of these steps.
     kink_systems: float = 10.0
-    passes_of_a_step: float = 5.0
+    passes_of_a_step: float = 2.0
+    # Where systems are solved by products: steps, products for a system (at most what factors and
+    # the products before them cost), and what else a step takes, in products. Losses made of pieces
+    # take more steps if features are many for the samples and λ is small: then each step meets
+    # other pieces (11 at a condition of 3, 1,000 × 1,000 numbers; 50 to 80 at 3,000).
+    product_steps: float = 6.0
+    products_of_a_system: float = 8.0
+    products_of_a_quadratic: float = 25.0
+    factors_of_a_system: float = 2.0
+    products_of_a_step: float = 4.0
 
     # --- sweeps ---
 
@@ -59,8 +67,6 @@ class Tuning:
     # with a power of that ratio.
     many_samples: float = 200.0
     many_power: float = 0.25
-    # How much longer than in the order of storage a pass in random order takes, checks included.
-    random_order: float = 2.2
     # The tol at which the numbers of steps were counted. Sweeps gain digits at a steady rate, for
     # kinks more slowly towards the end; Newton steps faster and faster.
     usual_digits: float = 4.0
@@ -71,11 +77,10 @@ TUNING = Tuning()
 
 def newton_seconds(problem: Problem, tol: float) -> float:
     """Of a fit by Newton steps."""
-    sparse = storage.is_sparse(problem.X)
-    counts = problem.row_counts
-    products = 0.5 * float(np.sum(counts * counts))
-    gram = products * (TUNING.sparse_product if sparse else TUNING.dense_product)
-    system = problem.d**3 / 3.0 * TUNING.system_product
+    digits = max(_digits(tol), 0.25) ** 0.5
+    seconds = Seconds.of(problem)
+    if solves_by_products(problem):
+        return float(TUNING.fixed + digits * _seconds_of_products(problem, seconds))
     systems = 1.0
     if problem.loss.quadratic:
         steps = TUNING.quadratic_steps
@@ -83,21 +88,48 @@ def newton_seconds(problem: Problem, tol: float) -> float:
         steps, systems = TUNING.kink_steps, TUNING.kink_systems
     else:
         steps = TUNING.piece_steps if hasattr(problem.loss, "face") else TUNING.smooth_steps
-    steps *= max(_digits(tol), 0.25) ** 0.5
-    step = gram + systems * system + TUNING.passes_of_a_step * _pass_seconds(problem)
-    return float(TUNING.fixed + steps * step)
+    step = seconds.gram + (systems - 1.0) * seconds.system
+    step += TUNING.passes_of_a_step * _pass_seconds(problem)
+    return float(TUNING.fixed + digits * steps * step)
+
+
+def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
+    """The same where systems are solved by products with the Hessian."""
+    factors = TUNING.factors_of_a_system * seconds.of_factor(False)
+    other = TUNING.products_of_a_step * seconds.product
+    if problem.loss.quadratic:
+        return float(min(TUNING.products_of_a_quadratic * seconds.product, factors) + other)
+    steps = TUNING.product_steps
+    if hasattr(problem.loss, "face") or not problem.loss.differentiable:
+        steps += problem.d / problem.n * _condition(problem) ** 0.5
+    return float(steps * (min(TUNING.products_of_a_system * seconds.product, factors) + other))
 
 
 def sweeps_seconds(problem: Problem, tol: float) -> float:
     """Of a fit by sweeps."""
-    loss = problem.loss
-    mean = float(np.mean(problem.row_squares)) - problem.constant**2 * (problem.intercept is True)
-    kinked = loss.gamma == 0.0
-    condition = max(mean, 0.0) / (problem.n * problem.lam * (1.0 if kinked else loss.gamma))
+    condition = min(_condition(problem), _condition_of_few_samples(problem))
     passes = TUNING.least_passes + TUNING.more_passes * condition**TUNING.power
     passes *= max(problem.n / (TUNING.many_samples * problem.d), 1.0) ** TUNING.many_power
-    passes *= max(_digits(tol), 0.25) ** (2.0 if kinked else 1.0)
-    return float(TUNING.fixed + passes * TUNING.random_order * _pass_seconds(problem))
+    passes *= max(_digits(tol), 0.25) ** (2.0 if problem.loss.gamma == 0.0 else 1.0)
+    return float(TUNING.fixed + passes * _pass_seconds(problem))
+
+
+def _condition(problem: Problem) -> float:
+    """The mean of q/γ, for kinks of q."""
+    mean = float(np.mean(problem.row_squares)) - problem.constant**2 * (problem.intercept is True)
+    return max(mean, 0.0) / (problem.n * problem.lam * (problem.loss.gamma or 1.0))
+
+
+def _condition_of_few_samples(problem: Problem) -> float:
+    """That of X Xᵀ, if samples are fewer than features: chance makes them nearly orthogonal.
+
+    With as many independent features as the sizes of all features are worth, and r samples for
+    each, the eigenvalues lie between (1 ± √r)² (Marchenko, Pastur 1967).
+    """
+    squares = problem.column_squares[: problem.p]
+    worth = float(np.sum(squares)) ** 2 / max(float(np.sum(squares * squares)), SMALLEST)
+    root = (problem.n / max(worth, 1.0)) ** 0.5
+    return ((1.0 + root) / (1.0 - root)) ** 2 if root < 1.0 else np.inf
 
 
 def _digits(tol: float) -> float:

@@ -25,15 +25,16 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from dualgap.compile.kernels import kernel
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import Shape
 from dualgap.problem import Problem
+from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton.envelope import Response, SmoothLosses
 from dualgap.steps.newton.estimate import corrected
+from dualgap.steps.newton.systems import Systems, solves_by_products
 from dualgap.steps.newton.tuning import TUNING
 
 _MODEL_ACCURACY = TUNING.model_accuracy  # kernels read module-level names
@@ -58,6 +59,10 @@ class Descent:
         self.damping = TUNING.first_damping if flat else TUNING.least_damping
         self.decrement = np.inf  # how steep the last step was at its beginning
         self.estimate: Floats | None = None  # of the Hessian, in the place of the exact one
+        # None where a Hessian costs so little that it is computed at each step.
+        self.systems = Systems(problem, shape) if solves_by_products(problem) else None
+        self.enough = 0.0  # a gap that residuals of systems may leave
+        self.products = problem.d  # with X, that the last system took
         if mean_squares is None:
             mean_squares = np.repeat(problem.mean_squares(), problem.width)
         self.mean_squares = mean_squares
@@ -73,15 +78,21 @@ class Descent:
         most, factor = TUNING.most_damping, TUNING.damping_factor
         absurd = TUNING.absurd_decrease * self.problem.scale
         before, slope_before = self.w, self.u
+        along: Floats | None = None
         with single_threaded_blas():
             goal = self._estimated_goal()
-            if goal is None:
+            if goal is None and self.systems is not None:
+                goal, along = self._goal_by_products(self.systems)
+                while self._decrease(goal) > absurd and self.damping < most:
+                    self.damping = min(factor * self.damping, most)
+                    goal, along = self._goal_by_products(self.systems)
+            elif goal is None:
                 hessian = self.losses.hessian(self.response)
                 goal = self._model_minimum(hessian)
                 while self._decrease(goal) > absurd and self.damping < most:
                     self.damping = min(factor * self.damping, most)
                     goal = self._model_minimum(hessian)
-        length = self.move_towards(goal)
+        length = self.move_towards(goal, along)
         # Nearly singular systems send Newton steps against bounds and kinks.
         change = factor if length < TUNING.blocked_step else 1.0 / factor
         self.damping = min(max(self.damping * change, TUNING.least_damping), most)
@@ -101,11 +112,30 @@ class Descent:
 
     def _model_minimum(self, hessian: Floats) -> Floats:
         """The minimum of the damped model: there may be no curvature without damping."""
-        lam, loss = self.problem.lam, self.problem.loss
-        cap = 1.0 / (loss.gamma + self.losses.q or 1.0)
-        damped = hessian.copy()
-        np.fill_diagonal(damped, np.diag(hessian) + self.damping * cap * self.mean_squares)
+        lam, damped = self.problem.lam, hessian.copy()
+        np.fill_diagonal(damped, np.diag(hessian) + self._added_curvature())
         return minimum(damped, -lam * self.u, self.w, lam, self.shape)
+
+    def _added_curvature(self) -> Floats:
+        """What damping adds to the diagonal of the Hessian."""
+        cap = 1.0 / (self.problem.loss.gamma + self.losses.q or 1.0)
+        return self.damping * cap * self.mean_squares
+
+    def _goal_by_products(self, systems: Systems) -> tuple[Floats, Floats]:
+        """About the minimum of the damped model, and the product of the move there."""
+        lam, l2 = self.problem.lam, self.shape.l2
+        gradient = lam * (l2 * self.w - self.u)
+
+        def overshoots(move: Floats, along: Floats) -> bool:
+            response = self.losses.respond(self.response.z, along, 1.0)
+            curved = lam * float(np.sum((l2 * (self.w + move) - self.fixed_u) * move))
+            return response.slope + curved > TUNING.overshoot * -float(np.sum(gradient * move))
+
+        weights = self.losses.curvatures(self.response.z)
+        move, along, self.products = systems.solve(
+            weights, gradient, self._added_curvature(), self.enough, overshoots
+        )
+        return self.w + move, along
 
     def _decrease(self, goal: Floats) -> float:
         """How fast Ψ decreases at w on the way to the goal."""
@@ -124,23 +154,27 @@ class Descent:
         away = (self.u - l2 * self.w)[own]
         return 0.5 * self.problem.lam * float(np.sum(away * away / l2[own]))
 
-    def move_towards(self, goal: Floats) -> float:
-        """Move towards the goal while Ψ decreases; returns the length, 1 being all the way."""
+    def move_towards(self, goal: Floats, along: Floats | None = None) -> float:
+        """Move towards the goal while Ψ decreases; returns the length, 1 being all the way.
+
+        ``along``: the product of the move with X, if it is known.
+        """
         self.decrement = self._decrease(goal)
         if not self.decrement > 0.0:
             return 0.0
         move = goal - self.w
         with np.errstate(over="ignore", invalid="ignore"):
-            length, response = self._search(move)
+            length, response = self._search(move, along)
         if length > 0.0 and move.any():
             self.w = goal if length == 1.0 else self.w + length * move
-            self.accept(response)
+            self.accept(response if self.systems is None else self._with_best_intercept(response))
             return length
         return 0.0
 
-    def _search(self, move: Floats) -> tuple[float, Response]:
+    def _search(self, move: Floats, along: Floats | None) -> tuple[float, Response]:
         """A length at which the slope has become small: Ψ is convex, so it has decreased."""
-        along, slopes = self.problem.decision(move), self.shape.slopes(self.w, move)
+        along = self.problem.decision(move) if along is None else along
+        slopes = self.shape.slopes(self.w, move)
         fixed = float(np.sum(self.fixed_u * move))
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.decrement, np.inf
@@ -174,6 +208,33 @@ class Descent:
             else:
                 length = low - at_low * (high - low) / (at_high - at_low)
         return low, respond(low) if low > 0.0 else self.response
+
+    def _with_best_intercept(self, response: Response) -> Response:
+        """After Newton steps on a free intercept alone, which systems leave unbalanced.
+
+        They cost no pass over X.
+        """
+        problem = self.problem
+        if not len(problem.free_places):
+            return response
+        missing = self._imbalance(response)
+        for _ in range(TUNING.intercept_steps):
+            curvature = float(np.sum(self.losses.curvatures(response.z)))
+            if not missing * missing > TUNING.intercept_share * self.enough * curvature > 0.0:
+                break
+            shift = missing / curvature
+            new = self.losses.respond(response.z, np.ones(problem.n), shift)
+            left = self._imbalance(new)
+            if not abs(left) < abs(missing):
+                break
+            response, missing = new, left
+            self.w[-1] += shift / problem.constant
+        return response
+
+    def _imbalance(self, response: Response) -> float:
+        """How fast Ψ falls if all decision values grow."""
+        fixed = self.problem.lam * float(np.ravel(self.fixed_u)[-1]) / self.problem.constant
+        return float(np.sum(self.problem.c * response.b)) + fixed
 
     def restricted_to(self, samples: Any) -> Descent:
         """The same on some of the samples, with the slopes of the others fixed."""
@@ -268,27 +329,3 @@ def _first_ends(
     ends = np.where(towards, 0.0, ends)
     with np.errstate(divide="ignore", invalid="ignore"):
         return ends, np.where(move != 0.0, (ends - p) / move, inf)
-
-
-def solve_scaled(
-    matrix: Floats, diagonal: Floats, right: Floats, ridge: float = TUNING.ridge
-) -> Floats:
-    """matrix⁻¹ right with this diagonal, in units in which the diagonal is 1.
-
-    ``ridge`` is added to it, and increased until the matrix is positive definite. Returns zeros if
-    numbers overflow.
-    """
-    unit = np.sqrt(diagonal)
-    unit[unit == 0.0] = 1.0
-    unit = 1.0 / unit
-    while True:
-        scaled = matrix * unit
-        scaled *= unit[:, None]
-        if not np.isfinite(np.sum(scaled)) or not np.isfinite(right).all():
-            return np.zeros(len(right))
-        np.fill_diagonal(scaled, 1.0 + ridge)
-        # The transpose has LAPACK's order, so no copy is made.
-        factor, failed = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
-        if not failed:
-            return np.asarray(lapack.dpotrs(factor, right * unit, lower=1)[0] * unit)
-        ridge *= 100.0

@@ -143,7 +143,7 @@ class NewtonRun(FullPassRun):
         products = 0
         for _ in range(self.steps_at_once):
             length = self._step()
-            products += 3 + self.problem.d
+            products += 3 + self.descent.products
             # Without kinks of loss and penalty this is the gap, so that no gap check is needed.
             smoothed = self.losses.q > 0.0
             if length == 0.0 or smoothed or self.descent.coefficient_gap() <= self.target:
@@ -153,6 +153,7 @@ class NewtonRun(FullPassRun):
 
     def _step(self) -> float:
         """Make a step, or several on a subset; returns the length."""
+        self.descent.enough = TUNING.residual_share * self.target
         before = self.descent.response.z
         subset = self._near_kinks() if self.uses_subsets else None
         if subset is None:
@@ -274,6 +275,7 @@ class NewtonRun(FullPassRun):
             "reach": self.reach,
             "unsampled": self.unsampled,
             "estimate": at.estimate,
+            "systems": None if at.systems is None else at.systems.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -285,7 +287,9 @@ class NewtonRun(FullPassRun):
         at.accept(losses.respond(vector(state, "z", problem.dual_size)))
         self.steps, self.reach = state["steps"], state["reach"]
         self.unsampled = state["unsampled"]
-        at.estimate = state.get("estimate")  # unknown to older versions
+        at.estimate = state.get("estimate")  # unknown to older versions, as is the next one
+        if at.systems is not None and state.get("systems") is not None:
+            at.systems.restore(state["systems"])
 
 
 def first_width(problem: Problem) -> float:

@@ -143,5 +143,38 @@ class Tuning:
     # ... and if no diagonal entry falls below this fraction, where cancellation would show.
     kept_diagonal: float = 0.1
 
+    # --- systems solved by products with the Hessian (systems.py) ---
+
+    # Conjugate gradients end when the residual has fallen by this factor in the metric of the
+    # preconditioner ...
+    forcing: float = 0.2
+    forcing_quadratic: float = 1e-6
+    # ... or adds less than this share of the target to the gap.
+    residual_share: float = 0.3
+    # ... or when the slope beyond a step is this multiple of the slope before it, which is looked
+    # at after so many products and after twice as many each time.
+    overshoot: float = 0.5
+    first_check: int = 8
+    most_products: int = 1000
+    # Newton steps on a free intercept after each system: the most of them, and until they gain less
+    # than this share of what residuals may leave.
+    intercept_steps: int = 5
+    intercept_share: float = 1e-3
+    # Means and squares of the features under earlier weights serve again after so few products.
+    moments_products: int = 20
+    # A factor that costs less than so many products is computed at once.
+    factor_products: float = 6.0
+    kernel_samples: int = 5000
+    # Seconds, of which only ratios matter: for each product, and for each entry of X ...
+    product_seconds: float = 2e-5
+    dense_entry_seconds: float = 2.5e-10
+    sparse_entry_seconds: float = 2e-9
+    sample_seconds: float = 4e-9
+    # ... and for each multiplication of a Gram matrix and of a Cholesky factor.
+    dense_product_seconds: float = 6e-11
+    sparse_product_seconds: float = 7e-10
+    scipy_product_seconds: float = 3e-9
+    system_product_seconds: float = 6e-11
+
 
 TUNING = Tuning()

@@ -25,7 +25,7 @@ from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
-from dualgap.steps.newton.descent import solve_scaled
+from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton_cg.losses_at import ClassLosses, ClassResponse
 from dualgap.steps.newton_cg.products import Products
 from dualgap.steps.newton_cg.system import System

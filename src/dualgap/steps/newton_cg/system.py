@@ -17,7 +17,7 @@ import numpy as np
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.steps.newton.descent import solve_scaled
+from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton_cg import preconditioner
 from dualgap.steps.newton_cg.losses_at import Curvature
 from dualgap.steps.newton_cg.preconditioner import Preconditioner

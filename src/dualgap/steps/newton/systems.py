@@ -1,0 +1,184 @@
+"""Newton systems (Xᵀ W X + diag(quadratic)) p = −gradient, solved without their matrix if that
+costs less.
+
+Conjugate gradients need one pass over X for each product, a factor as much time as tens or hundreds
+of them. How many are needed depends on the condition, which nobody knows before. So products
+are made until they have cost as much as a factor would, and then the factor is computed: at most
+twice the time of the better of the two, whatever the data are. The factor stays the preconditioner
+of later systems, whose weights differ, until products have cost as much again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats
+from dualgap.penalties.structure import Shape
+from dualgap.problem import Problem
+from dualgap.steps.newton.hessian_products import HessianProducts
+from dualgap.steps.newton.preconditioners import (
+    GramFactor,
+    Moments,
+    SampleFactor,
+    SampleKernel,
+)
+from dualgap.steps.newton.tuning import TUNING
+
+Overshoots = Callable[[Floats, Floats], bool]
+
+
+class Systems:
+    """The systems of one problem, and the last factor."""
+
+    def __init__(self, problem: Problem, shape: Shape) -> None:
+        self.problem, self.products = problem, HessianProducts(problem)
+        self.quadratic = problem.lam * shape.l2
+        held = shape.l2 > 0.0
+        self.per_gap = np.divide(0.5, self.quadratic, out=np.zeros(problem.d), where=held)
+        self.seconds = Seconds.of(problem)
+        self.kernel: SampleKernel | None = None
+        self.moments: Moments | None = None
+        self.factor: Any = None
+        self.origin: tuple[Floats, Floats] | None = None  # weights and quadratic of the factor
+        self.spent = 0.0  # seconds for products since the last factor
+
+    def solve(
+        self,
+        weights: Floats,
+        gradient: Floats,
+        damping: Floats,
+        enough: float,
+        overshoots: Overshoots,
+    ) -> tuple[Floats, Floats, int]:
+        """A step, its product with X, and how many products it took.
+
+        The residual may add ``enough`` to the gap; ``overshoots`` tells from a step and its product
+        with X whether the objective has no more use for a longer one.
+        """
+        quadratic = self.quadratic + damping
+        step, residual = np.zeros_like(gradient), -gradient
+        image = np.zeros(self.problem.n)
+        solve = self.factor or self._moments(weights, quadratic)
+        along = solve(residual)
+        size = float(np.sum(residual * along))
+        loss = self.problem.loss
+        forcing = TUNING.forcing_quadratic if loss.quadratic else TUNING.forcing
+        small, cost = size * forcing**2, self.seconds.product
+        check = TUNING.first_check
+        count = 0
+        for count in range(1, TUNING.most_products + 1):
+            if not size > 0.0:
+                break
+            along_image, curved = self.products.times(weights, along)
+            curved += quadratic * along
+            bend = float(np.sum(along * curved))
+            if not bend > 0.0:
+                break
+            length = size / bend
+            step += length * along
+            image += length * along_image
+            residual -= length * curved
+            self.spent += cost
+            improved = solve(residual)
+            before, size = size, float(np.sum(residual * improved))
+            if size <= small or float(np.sum(self.per_gap * residual * residual)) <= enough:
+                break
+            if count == check:
+                if overshoots(step, image):
+                    break
+                check *= 2
+            if self.spent >= self.seconds.of_factor(self.kernel is not None):
+                solve = self._factorise(weights, quadratic)
+                along = solve(residual)
+                size = float(np.sum(residual * along))
+            else:
+                along = improved + (size / before) * along
+        if count > TUNING.moments_products:
+            self.moments = None
+        return step, image, count
+
+    def _moments(self, weights: Floats, quadratic: Floats) -> Moments:
+        """Those of earlier weights, if they served well."""
+        if self.moments is None:
+            self.moments = Moments(self.products, weights, quadratic)
+        return self.moments
+
+    def _factorise(self, weights: Floats, quadratic: Floats) -> Any:
+        self.spent, self.origin = 0.0, (weights, quadratic)
+        if self.seconds.gram <= self.seconds.of_kernel(self.kernel is not None):
+            self.factor = GramFactor(self.problem, weights, quadratic)
+        else:
+            if self.kernel is None:
+                self.kernel = SampleKernel(self.problem, self.quadratic)
+            self.factor = SampleFactor(self.kernel, weights)
+        return self.factor
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to store: factors follow from what they were computed from."""
+        moments = None if self.moments is None else self.moments.origin
+        return {"spent": self.spent, "origin": self.origin, "moments": moments}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if state["origin"] is not None:
+            self._factorise(*state["origin"])
+        if state["moments"] is not None:
+            self.moments = Moments(self.products, *state["moments"])
+        self.spent = state["spent"]
+
+
+def solves_by_products(problem: Problem) -> bool:
+    """Whether systems are solved by products: that is possible, and a factor costs more than a few
+    of them."""
+    shape = problem.penalty_shape
+    if shape is None or shape.kinked or problem.width > 1:
+        return False
+    free = problem.free_places
+    if len(free) and not (problem.intercept is True and len(free) == 1 and free[0] == problem.p):
+        return False
+    seconds = Seconds.of(problem)
+    return seconds.of_factor(False) > TUNING.factor_products * seconds.product
+
+
+class Seconds(NamedTuple):
+    """What the parts of a solution should take: a product with a Hessian; a Gram matrix with its
+    factor, and the factor alone; the kernel of samples, and a factor with an unknown for each."""
+
+    product: float
+    gram: float
+    system: float
+    kernel: float
+    samples: float
+
+    @staticmethod
+    def of(problem: Problem) -> Seconds:
+        sparse, n, d = storage.is_sparse(problem.X), float(problem.n), float(problem.d)
+        few = n <= TUNING.kernel_samples
+        if sparse:
+            counts = problem.row_counts
+            products = 0.5 * float(np.sum(counts * counts)) * TUNING.sparse_product_seconds
+            counts = problem.column_counts if few else counts
+            kernel = float(np.sum(counts * counts)) * TUNING.scipy_product_seconds
+            entry = TUNING.sparse_entry_seconds
+        else:
+            products, kernel = 0.5 * np.array([n * d**2, n**2 * d]) * TUNING.dense_product_seconds
+            entry = TUNING.dense_entry_seconds
+        cube = TUNING.system_product_seconds / 3.0
+        return Seconds(
+            TUNING.product_seconds + problem.entries * entry + n * TUNING.sample_seconds,
+            products + d**3 * cube,
+            d**3 * cube,
+            kernel if few else np.inf,
+            n**3 * cube,
+        )
+
+    def of_kernel(self, known: bool) -> float:
+        """A factor with an unknown for each sample; ``known``: whether the kernel is."""
+        return self.samples + (0.0 if known else self.kernel)
+
+    def of_factor(self, known: bool) -> float:
+        """The cheaper factor."""
+        return min(self.gram, self.of_kernel(known))
