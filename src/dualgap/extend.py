@@ -7,7 +7,7 @@ time and are compiled: use them in kernels and in the rules of losses and penalt
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dualgap.compile.kernels import helper, kernel
+from dualgap.compile.kernels import helper, kernel, machine
 from dualgap.compile.rules import (
     conj,
     conj_slope,
@@ -37,6 +37,8 @@ from dualgap.samplings.scores import Scores
 from dualgap.steps.base import FullPass, FullPassRun, Run, Setting, Start, Step, dual_start, vector
 from dualgap.steps.coordinate.coordinate import Coordinate, CoordinateRun
 from dualgap.testing import check_eso, check_loss, check_penalty, check_sampling, check_step
+
+machine()  # your own numba.njit functions may call these
 
 if TYPE_CHECKING:
     from dualgap.estimators.base import InverseStrength, Strength

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -12,10 +13,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 import dualgap as dg
-from dualgap.compile import kernels
+from dualgap.compile import machine
+from dualgap.compile.kernels import Kernel
 
 PACKAGE = Path(dg.__file__).parent
 
@@ -33,9 +34,7 @@ def run(code, cache, path=None, **environment):
 
 def all_kernels():
     modules = [module for name, module in sys.modules.items() if name.startswith("dualgap")]
-    found = {
-        id(obj): obj for m in modules for obj in vars(m).values() if isinstance(obj, Dispatcher)
-    }
+    found = {id(obj): obj for m in modules for obj in vars(m).values() if isinstance(obj, Kernel)}
     return list(found.values())
 
 
@@ -53,9 +52,15 @@ def test_importing_is_light():
     """Nothing beyond what a fit needs; plots and progress bars come when asked for."""
     code = """
         import sys, dualgap
-        print([m for m in ("sklearn", "matplotlib", "rich", "pandas", "cvxpy") if m in sys.modules])
+        heavy = ("sklearn", "matplotlib", "rich", "pandas", "cvxpy", "numba", "llvmlite")
+        print([name for name in heavy if name in sys.modules])
     """
-    assert run(code, kernels.cache_folder().parent) == "[]"
+    assert run(code, machine.cache_folder().parent) == "[]"
+
+
+def test_kernels_can_be_sent_to_other_processes():
+    kernel = dg.proof.terms.conj_slopes
+    assert pickle.loads(pickle.dumps(kernel)) is kernel
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="counts compiled code")
@@ -71,12 +76,12 @@ def test_a_second_fit_compiles_nothing():
 def test_a_second_process_compiles_nothing(tmp_path):
     code = """
         import numpy as np, dualgap as dg, sys
-        from numba.core.dispatcher import Dispatcher
+        from dualgap.compile.kernels import Kernel
         X = np.random.default_rng(0).standard_normal((30, 4))
         dg.solve(dg.Problem(X, np.sign(X[:, 0]), "squared-hinge", lam=0.1))
         modules = [m for name, m in sys.modules.items() if name.startswith("dualgap")]
-        kernels = {id(k): k for m in modules for k in vars(m).values() if isinstance(k, Dispatcher)}
-        stats = [k.stats for k in kernels.values() if k._cache.cache_path]
+        kernels = {id(k): k for m in modules for k in vars(m).values() if isinstance(k, Kernel)}
+        stats = [k.compiled.stats for k in kernels.values() if k.signatures]
         print(sum(map(lambda s: sum(s.cache_misses.values()), stats)),
               sum(map(lambda s: sum(s.cache_hits.values()), stats)))
     """
@@ -113,7 +118,8 @@ def test_an_edited_loss_of_a_user_neither(tmp_path):
         import numpy as np, dualgap as dg, mine
         from dualgap.proof.terms import sums_over_samples as kernel
         problem = dg.Problem(np.eye(2), [1.0, 3.0], mine.Squared())
-        print(dg.certify(problem, np.zeros(2)).primal, sum(kernel.stats.cache_hits.values()))
+        print(dg.certify(problem, np.zeros(2)).primal, end=" ")
+        print(sum(kernel.compiled.stats.cache_hits.values()))
     """
     path = [tmp_path, PACKAGE.parent]
     file.write_text(source)
@@ -158,7 +164,7 @@ def test_a_damaged_cache_costs_a_compilation_not_a_fit(tmp_path):
 def test_two_processes_that_save_at_once_never_swap_kernels(tmp_path):
     """Both read the index before either writes: no signature may end up with the other's code."""
     one, two = (
-        kernels._cache_in(tmp_path, dg.proof.terms.conj_slopes.py_func, kernels._KernelCache)
+        machine._cache_in(tmp_path, dg.proof.terms.conj_slopes.py_func, machine._KernelCache)
         for _ in range(2)
     )
     first, second = one._cache_file, two._cache_file
@@ -203,9 +209,9 @@ def test_an_unwritable_cache_falls_back(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(kernels.platformdirs, "user_cache_dir", lambda name: str(blocked / name))
-    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
-    folder = kernels.cache_folder.__wrapped__()
+    monkeypatch.setattr(machine.platformdirs, "user_cache_dir", lambda name: str(blocked / name))
+    monkeypatch.setattr(machine.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    folder = machine.cache_folder.__wrapped__()
     assert folder.parent == tmp_path / "temporary"
     assert folder.is_dir()
 

@@ -4,8 +4,9 @@ import numba
 import numpy as np
 import pytest
 
-from dualgap.compile import elementary
+from dualgap.compile import elementary, kernels
 
+kernels.machine()  # compiled functions may call ours from now on
 RNG = np.random.default_rng(0)
 MANY = 100_000
 HALVES = 0.5 * RNG.random(MANY)

@@ -24,7 +24,9 @@ FIT = """
     import numba.core.event as ev
     from sklearn.datasets import load_diabetes, load_iris
     from dualgap import estimators
+    from dualgap.compile import first_use
 
+    first_use.TUNING = first_use.TUNING._replace(rent=%g)
     compiled = []
 
     class Listener(ev.Listener):
@@ -55,14 +57,19 @@ FIT = """
 """
 
 
-def run(names, folder, fits=1, **environment):
-    own = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "DUALGAP_COMPILE": "", **environment}
+def run(names, folder, fits=1, rent=-1.0, mode="foreground"):
+    """What fits of each class compile, in a process that has (not) paid enough of the rent."""
+    return json.loads(printed(FIT % (rent, fits), folder, mode, " ".join(names)))
+
+
+def printed(code, folder, mode, *arguments):
+    own = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "DUALGAP_COMPILE": mode}
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FIT % fits), " ".join(names)],
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
         capture_output=True, text=True, env=own, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stderr
-    return json.loads(done.stdout)
+    return done.stdout
 
 
 def test_first_fits_compile_nothing_and_find_the_same_models(tmp_path):
@@ -82,5 +89,24 @@ def test_a_second_fit_compiles_and_a_second_process_loads(tmp_path):
 
 
 def test_who_asks_for_it_gets_compiled_kernels_at_once(tmp_path):
-    found = run(["RidgeClassifier"], tmp_path, DUALGAP_COMPILE="always")["RidgeClassifier"]
+    found = run(["RidgeClassifier"], tmp_path, rent=1e9, mode="always")["RidgeClassifier"]
     assert found["compiled"]
+
+
+def test_a_process_that_fits_little_never_imports_numba(tmp_path):
+    code = """
+        import sys
+        from sklearn.datasets import load_diabetes, load_iris
+        from dualgap import estimators
+        from dualgap.compile import first_use
+
+        first_use.TUNING = first_use.TUNING._replace(rent=1e9)
+        for name in sys.argv[1].split():
+            for _ in range(2):
+                labels = name in ("LogisticRegression", "LinearSVC", "RidgeClassifier")
+                X, y = (load_iris if labels else load_diabetes)(return_X_y=True)
+                getattr(estimators, name)().fit(X, y).predict(X)
+        print([name for name in ("numba", "llvmlite") if name in sys.modules])
+    """
+    assert printed(code, tmp_path, "", " ".join(LABELS + NUMBERS)).strip() == "[]"
+    assert list(tmp_path.iterdir()) == []  # nor does it look at the cache

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualgap.compile import first_use
+from dualgap.compile import background, first_use, machine
 from dualgap.compile.kernels import helper, inner, kernel
 
 
@@ -11,10 +11,23 @@ class Model:
     random_state = None
 
 
+class OtherModel(Model):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch, tmp_path):
+    """As in a process of a user that has just begun, with an empty cache."""
+    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("DUALGAP_COMPILE", "foreground")
+    monkeypatch.setattr(first_use.Process, "fitted", set())
+    monkeypatch.setattr(first_use.Process, "spent", 0.0)
+
+
 @pytest.fixture
-def patient(monkeypatch):
-    monkeypatch.setenv("DUALGAP_COMPILE", "")
-    monkeypatch.setattr(first_use, "_fitted", set())
+def impatient(monkeypatch):
+    """After so many interpreted kernels that compiled ones would have paid."""
+    monkeypatch.setattr(first_use.Process, "spent", first_use.TUNING.rent + 1.0)
 
 
 @helper
@@ -38,18 +51,44 @@ def make():
     return kernel(fill)
 
 
-def test_only_the_first_fit_of_a_class_is_interpreted(patient):
+def fit(fill, out, model=Model):
+    with first_use.first_fit(model()):
+        fill(np.ones(3), out)
+
+
+def test_kernels_are_interpreted_until_that_takes_as_long_as_loading_them(monkeypatch):
     fill, out = make(), np.zeros(3)
-    for compiled in (0, 1):
-        with first_use.first_fit(Model()):
-            fill(np.ones(3), out)
-        assert len(fill.signatures) == compiled
+    fit(fill, out)
+    fit(fill, out)
+    assert fill.signatures == []
     np.testing.assert_array_equal(out, [1.0, 1.0, 1.0])
-    with first_use.first_fit(Model()):  # compiled helpers do not get in the way of a new kernel
-        make()(np.ones(3), out)
+    monkeypatch.setattr(first_use.Process, "spent", first_use.TUNING.rent + 1.0)
+    fit(fill, out)
+    assert len(fill.signatures) == 1
+    np.testing.assert_array_equal(out, [1.0, 1.5, 1.5])
 
 
-def test_what_python_refuses_machine_code_does(patient):
+def test_then_only_the_first_fit_of_a_class_is_interpreted(impatient):
+    fill = make()
+    for model, compiled in ((Model, 0), (OtherModel, 0), (Model, 1)):
+        fit(fill, np.zeros(3), model)
+        assert len(fill.signatures) == compiled
+
+
+def test_what_is_compiled_in_the_background_is_interpreted_meanwhile(impatient, monkeypatch):
+    ordered = []
+    monkeypatch.setattr(background, "compiles", lambda kernel, args: not ordered.append(kernel))
+    fill = make()
+    for _ in range(3):
+        fit(fill, np.zeros(3))
+    assert fill.signatures == []
+    assert ordered == 3 * [fill]
+    monkeypatch.setattr(first_use, "TUNING", first_use.TUNING._replace(patience=-1.0))
+    fit(fill, np.zeros(3))
+    assert len(fill.signatures) == 1
+
+
+def test_what_python_refuses_machine_code_does():
     fill, out = make(), np.zeros(3)
     with first_use.first_fit(Model()):
         fill((0.0, 2.0, 4.0), out)  # 1/0 is an error in Python
@@ -57,10 +96,10 @@ def test_what_python_refuses_machine_code_does(patient):
     np.testing.assert_array_equal(out, [np.inf, 1.0, 2.0])  # added once
 
 
-def test_large_calls_seeds_and_calls_outside_of_fits_compile(patient):
+def test_large_calls_seeds_and_calls_outside_of_fits_compile():
     seeded = Model()
     seeded.random_state = 0
-    large = np.ones(first_use._LARGEST)
+    large = np.ones(first_use.TUNING.largest)
     for model, values in ((Model(), large), (seeded, np.ones(3))):
         fill = make()
         with first_use.first_fit(model):

@@ -14,7 +14,9 @@ PACKAGE = Path(dg.__file__).parent
 COMPILERS = {
     "numba",
     "llvmlite",
+    "dualgap.compile.intrinsics",
     "dualgap.compile.kernels",
+    "dualgap.compile.machine",
     "dualgap.compile.prefetch",
     "dualgap.compile.rules",
 }

@@ -41,6 +41,11 @@ def warmup(
     Compiled kernels are kept in a folder of the user, and compiled again when
     dualgap is upgraded. In an image for containers, run this while building it.
 
+    Without this, small fits run as plain Python until a process in the background
+    has compiled what they need, and larger fits compile it themselves. With the
+    environment variable DUALGAP_COMPILE=foreground no process is started, and with
+    DUALGAP_COMPILE=always nothing runs as plain Python.
+
     [bold]Examples[/]
 
       dualgap warmup

@@ -15,11 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload
 
-from dualgap.compile.kernels import RULE, ordered
+from dualgap.compile.kernels import ordered
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # its first 33 bits
@@ -31,45 +28,14 @@ _MANTISSA, _EXPONENT, _WHOLE = 0x000FFFFFFFFFFFFF, 0x3FF0000000000000, 0x4330000
 _ALL = 0xFFFFFFFFFFFFFFFF
 
 
-def _bits(x: float) -> Any:
+def to_bits(x: float) -> Any:
     """The 64 bits of a float as an integer."""
     return int(np.float64(x).view(np.int64))
 
 
-def _float(bits: Any) -> Any:
+def from_bits(bits: Any) -> Any:
     """The float with these 64 bits."""
     return float(np.uint64(bits & _ALL).view(np.float64))
-
-
-def _reinterpreted(target: Any, source: Any, kind: Any) -> Any:
-    @intrinsic
-    def cast(typing: Any, x: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.bitcast(args[0], kind)
-
-        return target(source), emit
-
-    return cast
-
-
-_cast_to_bits = _reinterpreted(types.int64, types.float64, ir.IntType(64))
-_cast_to_float = _reinterpreted(types.float64, types.int64, ir.DoubleType())
-
-
-@overload(_bits, strict=False, jit_options=RULE)
-def _compiled_bits(x: Any) -> Any:
-    def cast(x: Any) -> Any:
-        return _cast_to_bits(x)
-
-    return cast
-
-
-@overload(_float, strict=False, jit_options=RULE)
-def _compiled_float(bits: Any) -> Any:
-    def cast(bits: Any) -> Any:
-        return _cast_to_float(bits)
-
-    return cast
 
 
 @ordered
@@ -93,17 +59,17 @@ def exp(x: float) -> float:
     p = p * r + 0.16666666666666666
     p = p * r + 0.5
     p = (p * r) * r + r
-    power = _float((_bits(whole) << 52) + _EXPONENT)
+    power = from_bits((to_bits(whole) << 52) + _EXPONENT)
     return 0.0 if low else power + power * p
 
 
 @ordered
 def _log_with(x: float, more: float) -> float:
     """log(x) + more for a positive x that is not subnormal."""
-    shifted = _bits(x) + (_EXPONENT - _SQRT_HALF)
+    shifted = to_bits(x) + (_EXPONENT - _SQRT_HALF)
     # The exponent is k as an integer; under the exponent of 2⁵² its bits are k as a float.
-    k: float = _float((shifted >> 52) | _WHOLE) - (4503599627370496.0 + 1023.0)
-    f: float = _float((shifted & _MANTISSA) + _SQRT_HALF) - 1.0
+    k: float = from_bits((shifted >> 52) | _WHOLE) - (4503599627370496.0 + 1023.0)
+    f: float = from_bits((shifted & _MANTISSA) + _SQRT_HALF) - 1.0
     s = f / (2.0 + f)
     z = s * s
     p = 1.479819860511658591e-01

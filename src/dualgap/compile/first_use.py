@@ -1,107 +1,136 @@
-"""The first fit of a class to small data runs as plain Python, which takes less than compiling.
+"""First fits to small data run as plain Python, which takes less than loading compiled kernels.
 
-The kernels of an estimator take several seconds to compile, and a fit to a few hundred samples some
-hundredths of a second as plain Python. So in the first fit of each class of estimators a kernel
-that is not in the cache runs as what it is, a Python function, if its arrays are small; a second
-fit compiles it. Compiled sums may have another order, so that the last bits of the first fit are
-not those of the second. Whoever gives a seed gets compiled kernels at once, and so does whoever
-sets ``DUALGAP_COMPILE=always``.
+A fit to a few hundred samples takes some hundredths of a second as plain Python. Numba takes two or
+three tenths to be imported and to load compiled kernels, and some seconds to compile them. So
+compiled kernels are bought when renting has become as dear: once a process has interpreted small
+kernels for a quarter of a second, it loads those that the cache has. Those that it has not are
+ordered from a process in the background (``background.py``), and interpreted meanwhile. Where there
+is none, the first fit of each class of estimators is interpreted, and later ones compile.
+
+Compiled sums may have another order, so that the last bits of an interpreted fit are others.
+Whoever gives a seed gets compiled kernels at once, and so does whoever sets
+``DUALGAP_COMPILE=always``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-_LARGEST = 1 << 15  # numbers in the arrays of a call; loops in Python take 0.1 µs for each visit
-_PATIENCE = 0.5  # seconds of a kernel as plain Python; compiling it takes as long, or longer
 
-_thread = threading.local()  # ``waits``: in a first fit; ``interprets``: in a kernel of one
-_fitted: set[Any] = set()  # classes
+class Tuning(NamedTuple):
+    """When plain Python does."""
+
+    largest: int = 1 << 15  # numbers in the arrays of a call; Python takes 0.1 µs for each visit
+    rent: float = 0.25  # seconds of a process; Numba and the kernels of a fit take as long to load
+    patience: float = 2.0  # seconds of a fit; compiling all its kernels takes longer
+
+
+TUNING = Tuning()
+
+
+class _Fit(threading.local):
+    """What this thread is doing."""
+
+    waits = False  # it fits a model without a seed
+    first = False  # a model of a class that this process had not fitted
+    spent = 0.0  # seconds of this fit in interpreted kernels
+    interprets = False  # it is inside one
+
+
+class Process:
+    """What all threads have done."""
+
+    spent = 0.0  # seconds in interpreted kernels
+    fitted: ClassVar[set[Any]] = set()  # classes
+
+
+_fit = _Fit()
 
 
 @contextlib.contextmanager
 def first_fit(model: Any) -> Iterator[None]:
-    """Around a fit: if it is the first of its class, small kernels are not compiled for it."""
+    """Around a fit, whose small kernels may be interpreted."""
     kind = type(model)
-    outer = getattr(_thread, "waits", False)
-    first = kind not in _fitted and model.random_state is None
-    _fitted.add(kind)
-    _thread.waits = outer or (first and os.environ.get("DUALGAP_COMPILE") != "always")
+    first = kind not in Process.fitted
+    Process.fitted.add(kind)
+    if _fit.waits:  # a fit inside of another
+        yield
+        return
+    _fit.waits = model.random_state is None and os.environ.get("DUALGAP_COMPILE") != "always"
+    _fit.first, _fit.spent = first, 0.0
     try:
         yield
     finally:
-        _thread.waits = outer
+        _fit.waits = False
 
 
-def never_called(compiled: Any) -> None:
-    """Prepare a function without a wrapper for Python: there it is always plain."""
-    function = compiled.py_func
-
-    def add_overload(result: Any) -> None:  # without the table in which calls from Python look
-        compiled.overloads[tuple(result.signature.args)] = result
-
-    compiled.add_overload = add_overload
-    compiled._compile_for_args = lambda *args: function
+def may_interpret(args: Any) -> bool:
+    """Whether plain Python does for a call, without a look at the cache."""
+    return _fit.interprets or (_fit.waits and Process.spent <= TUNING.rent and _are_small(args))
 
 
-def follows(compiled: Any) -> None:
-    """Prepare a function that kernels call: it is plain where they are."""
-    function, compile_now = compiled.py_func, compiled._compile_for_args
+def may_wait(kernel: Any) -> None:
+    """Prepare a kernel for calls for which no compiled form is there yet."""
+    compiled = kernel.compiled
+    if compiled is kernel.py_func:
+        return
+    compile_now = compiled._compile_for_args
 
     def choose(*args: Any) -> Any:
-        return function if getattr(_thread, "interprets", False) else compile_now(*args)
+        """What is to be called with these arguments."""
+        if may_interpret(args) or _shall_wait(kernel, args):
+            return lambda *args: interpret(kernel, args)
+        return compile_now(*args)
 
     compiled._compile_for_args = choose
 
 
-def may_wait(compiled: Any, is_cached: Callable[..., bool]) -> None:
-    """Prepare a kernel, which Python calls."""
-    function, compile_now = compiled.py_func, compiled._compile_for_args
-    cached: dict[Any, bool] = {}  # by kinds of arguments
-    spent = 0.0  # seconds
+def _shall_wait(kernel: Any, args: Any) -> bool:
+    """Whether to interpret a call after all, since compiling would take longer."""
+    if not _fit.waits or _fit.spent > TUNING.patience or not _are_small(args):
+        return False
+    if kernel.is_cached(args):
+        return False
+    from dualgap.compile import background
 
-    def choose(*args: Any) -> Any:
-        """What is to be called with these arguments, for which there is no compiled kernel yet."""
-        if getattr(_thread, "interprets", False):
-            return function
-        waits = getattr(_thread, "waits", False) and spent <= _PATIENCE and _are_small(args)
-        if not waits:
-            return compile_now(*args)
-        kind = tuple(_kind(arg) for arg in args)
-        if kind not in cached:
-            cached[kind] = is_cached(args)
-        return compile_now(*args) if cached[kind] else interpret
+    return background.compiles(kernel, args) or _fit.first
 
-    @functools.wraps(function)
-    def interpret(*args: Any) -> Any:
-        nonlocal spent
-        written = [(array, array.copy()) for array in _arrays(args) if array.flags.writeable]
-        began = time.perf_counter()
-        _thread.interprets = True
+
+def interpret(kernel: Any, args: Any) -> Any:
+    """Run a kernel as the Python function that it is."""
+    if _fit.interprets:
+        return kernel.py_func(*args)
+    written = [(array, array.copy()) for array in _arrays(args) if array.flags.writeable]
+    began = time.perf_counter()
+    _fit.interprets = True
+    try:
+        with np.errstate(all="ignore"):
+            return kernel.py_func(*args)
+    except (ArithmeticError, ValueError):  # machine code has infinities and NaN there
+        for array, before in written:
+            array[...] = before
+        _fit.interprets = False
+        waits, _fit.waits = _fit.waits, False
         try:
-            with np.errstate(all="ignore"):
-                return function(*args)
-        except (ArithmeticError, ValueError):  # machine code has infinities and NaN there
-            for array, before in written:
-                array[...] = before
-            return compile_now(*args)(*args)
+            return kernel.compiled(*args)
         finally:
-            _thread.interprets = False
-            spent += time.perf_counter() - began
-
-    compiled._compile_for_args = choose
+            _fit.waits = waits
+    finally:
+        _fit.interprets = False
+        took = time.perf_counter() - began
+        _fit.spent += took
+        Process.spent += took
 
 
 def _are_small(args: Any) -> bool:
-    return bool(sum(array.size for array in _arrays(args)) <= _LARGEST)
+    return bool(sum(array.size for array in _arrays(args)) <= TUNING.largest)
 
 
 def _arrays(args: Any) -> Iterator[Any]:
@@ -110,12 +139,3 @@ def _arrays(args: Any) -> Iterator[Any]:
             yield arg
         elif isinstance(arg, tuple):
             yield from _arrays(arg)
-
-
-def _kind(arg: Any) -> Any:
-    """What compiled code depends on, or a little more."""
-    if isinstance(arg, np.ndarray):
-        return arg.dtype.char, arg.ndim, arg.flags.c_contiguous, arg.flags.writeable
-    if isinstance(arg, tuple):
-        return type(arg), *(_kind(item) for item in arg)
-    return type(arg)

@@ -6,8 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload
 
 from dualgap.compile.kernels import helper
 
@@ -17,13 +15,6 @@ EPS = 2.0**-52
 def at(values: Any, j: int) -> float:
     """Entry j of an array, or the number that stands for all of them."""
     return float(values[j] if np.ndim(values) else values)
-
-
-@overload(at, strict=False, jit_options={"forceinline": True})
-def _compiled_at(values: Any, j: Any) -> Any:
-    if isinstance(values, types.Array):
-        return lambda values, j: values[j]
-    return lambda values, j: values
 
 
 @helper

@@ -33,8 +33,8 @@ PARAMETERS = {
     "max_iter": """int, default 10000
         The most epochs; an epoch has about as many updates as there are coordinates.""",
     "random_state": """int, RandomState or Generator, optional
-        None is a fixed seed, so that fits can be repeated. The first fit of a class to small data
-        may differ in the last bits, since it does not wait for a compiler; with a seed it does.""",
+        None is a fixed seed, so that fits can be repeated. The first fits of a process to small
+        data may differ in the last bits: they do not wait for a compiler. With a seed they do.""",
     "warm_start": """bool, default False
         Start from the coefficients and dual variables of the last fit.""",
     "n_jobs": """int, optional
