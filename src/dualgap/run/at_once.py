@@ -51,8 +51,9 @@ def _solution(problem: Problem, run: Run, goal: Goal, published: Any) -> Solutio
     history = History()
     history.append(0.0, 0.0, 0, 0, 0, 0.0, primal, dual, max(primal - dual, 0.0))
     epochs, seconds = updates / run.size, time.perf_counter() - began
-    row = epochs, epochs, updates, 1, operations, seconds, best.primal, best.dual
-    history.append(*row, max(best.primal - best.dual, 0.0))
+    seen = known.certificate
+    row = epochs, epochs, updates, 1, operations, seconds, seen.primal, seen.dual
+    history.append(*row, max(seen.primal - seen.dual, 0.0))
     coef, intercept = split(problem, proof.w)
     return Solution(
         coef=coef,
