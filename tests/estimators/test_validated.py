@@ -56,7 +56,7 @@ def test_refusals_have_the_words_of_sklearn(model: Any, bad: float) -> None:
         model.fit(broken, LABELS)
     assert str(ours.value) == str(theirs.value)
     model.fit(X, LABELS)
-    with pytest.raises(ValueError, match="contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
         model.predict(broken)
 
 
