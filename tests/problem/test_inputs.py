@@ -204,3 +204,20 @@ def test_vectors_of_a_wrong_length_never_reach_a_kernel():
     for method, length in (("decision", 3), ("primal", 1), ("penalty_value", 3), ("average", 2)):
         with pytest.raises(ValueError, match="entries"):
             getattr(problem, method)(np.ones(length))
+
+
+def test_problems_on_the_same_data_share_what_they_know_of_a_penalty() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    first = dg.Problem(X, y, "squared", penalties.ElasticNet(0.5), 0.1, intercept=True)
+    assert first.features.strength[0] == 0.5
+    for penalty in (penalties.ElasticNet(0.5), penalties.ElasticNet(0.25), penalties.L1()):
+        for lam in (0.1, 3.0):
+            shared = dg.Problem(first, 2.0 * y, "squared", penalty, lam, intercept=True)
+            alone = dg.Problem(X, 2.0 * y, "squared", penalty, lam, intercept=True)
+            np.testing.assert_array_equal(shared.features.strength, alone.features.strength)
+            assert shared.scale == alone.scale
+            assert shared.primal(np.ones(4)) == alone.primal(np.ones(4))
+    other = first.with_penalty(penalties.L2())
+    again = dg.Problem(other, y, "squared", penalties.ElasticNet(0.5), 0.1, intercept=True)
+    assert again.features.strength[0] == 0.5

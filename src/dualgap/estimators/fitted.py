@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +55,7 @@ def finish(problem: Problem, solution: Solution) -> Fit:
     if problem.X.dtype != np.float64:
         coef = coef.astype(problem.X.dtype)
         intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
-    solution = replace(solution, problem=None, proof=None)  # drops the views of X
+    solution = solution.without_data()
     later = _of_copy if problem.n * problem.p <= _COPIED and problem.width == 1 else _of_facts
     own = later(problem, w.copy(), dual.copy(), z, point, proof)  # users see the others
     return Fit(solution, coef, intercept, problem.shaped(dual), proof, *own)

@@ -53,6 +53,11 @@ def check_penalty(penalty: Any, d: int) -> Any:
     return penalty.checked(d) if hasattr(penalty, "checked") else penalty
 
 
+def are_same(one: Any, other: Any) -> bool:
+    """Whether two penalties are equal for sure: of one class, with the same numbers."""
+    return type(one) is type(other) and all(type(part) is float for part in one) and one == other
+
+
 def is_uniform(penalty: Any) -> bool:
     """Whether the penalty declares that it treats all features alike; also for a class."""
     kind = penalty if isinstance(penalty, type) else type(penalty)

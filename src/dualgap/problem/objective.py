@@ -25,6 +25,7 @@ from dualgap.proof.free_features import FreeFeatures, free_features
 # Data of so many numbers, zeros included, count as small: 2 MB, which caches hold. From there on
 # arithmetic takes longer than calls from Python, and threads share it.
 SMALL = 1 << 18
+_WRITTEN_OUT = 1000  # coefficients; the facts of more, if all are alike, are stored once
 SMALL_FEATURES = 100  # the most of a sparse matrix that is copied into an array
 
 
@@ -54,6 +55,7 @@ class Objective(DesignMatrix):
     y: Any  # as kernels see it
     classes: Any  # the labels that y stands for, or None
     c: Floats  # the weights of the terms
+    scale: Any  # P(0), see ``Problem``
 
     @cached_property
     def targets(self) -> Targets:
@@ -169,6 +171,12 @@ class Objective(DesignMatrix):
         """A lower bound of P: losses and penalty each at their own minimum. It is D(0)."""
         return self.floor + self.origin_value
 
+    @property
+    def unit_curvature(self) -> float:
+        """The curvature q at which a typical dual step is as long as the dual variables."""
+        q = self.scale / float(self.loss.lipschitz) ** 2
+        return q if 0.0 < q < np.inf else 1.0
+
     # --- what the penalty says about coefficients ---------------------------------------------
 
     @cached_property
@@ -242,9 +250,10 @@ class Objective(DesignMatrix):
 
 def _feature_facts(penalty: Any, size: int) -> FeatureFacts:
     """The facts of each of ``size`` coefficients."""
-    facts = FeatureFacts(*np.empty((6, 1 if is_uniform(penalty) else size)))
+    repeats = size > _WRITTEN_OUT and is_uniform(penalty)
+    facts = FeatureFacts(*np.empty((6, 1 if repeats else size)))
     _fill_feature_facts(penalty, *facts)
-    return _repeated(facts, size) if is_uniform(penalty) else facts
+    return _repeated(facts, size) if repeats else facts
 
 
 @kernel

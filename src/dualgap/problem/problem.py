@@ -95,13 +95,28 @@ class Problem(Objective):
         self.loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
         self.y = storage.read_only(y)
-        self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
-        self.penalty = self._on_coefficients(self.feature_penalty)
+        if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
+            self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
+            self.penalty = self._given = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
         self.c = storage.as_shares(shares_of(self.s, self.n))
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
+
+    def _share_penalty(self, other: Problem, penalty: Any) -> bool:
+        """Take over what another problem knows of its penalty, if this is the same for sure."""
+        own, mine = vars(other), (self.d, self.intercept, self.width)
+        same = own.get("_given") is other.penalty and mine == (
+            other.d,
+            other.intercept,
+            other.width,
+        )
+        if not (same and structure.are_same(penalty, other.feature_penalty)):
+            return False
+        names = {"feature_penalty", "penalty", "_given", *_OF_PENALTY} - {"origin_value"}  # of λ
+        self.__dict__.update({name: own[name] for name in names if name in own})
+        return True
 
     def _refuse_impossible_penalty(self) -> None:
         low, high = self.distinct_features.low, self.distinct_features.high
@@ -274,12 +289,6 @@ class Problem(Objective):
     def best_constant(self) -> tuple[float, float]:
         """For a scalar loss: the objective of the best model without features, its intercept."""
         return best_constant(self)
-
-    @property
-    def unit_curvature(self) -> float:
-        """The curvature q at which a typical dual step is as long as the dual variables."""
-        q = self.scale / float(self.loss.lipschitz) ** 2
-        return q if 0.0 < q < np.inf else 1.0
 
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"

@@ -20,7 +20,7 @@ from dualgap.steps.base import Run
 
 
 def solved_at_once(
-    problem: Problem, run: Run, goal: Goal, published: Any
+    problem: Problem, run: Run, goal: Goal, published: Any, name: str, settings: dict[str, str]
 ) -> tuple[Solution | None, bool]:
     """The solution that a loop would find in one round, and whether Ctrl-C has ended the search.
 
@@ -28,12 +28,14 @@ def solved_at_once(
     and nobody watches it.
     """
     try:
-        return _solution(problem, run, goal, published), False
+        return _solution(problem, run, goal, published, name, settings), False
     except KeyboardInterrupt:
         return None, True
 
 
-def _solution(problem: Problem, run: Run, goal: Goal, published: Any) -> Solution | None:
+def _solution(
+    problem: Problem, run: Run, goal: Goal, published: Any, name: str, settings: dict[str, str]
+) -> Solution | None:
     began = time.perf_counter()
     primal, dual = problem.value_at_origin, problem.least
     if not problem.scale > 0.0 or primal - dual <= goal.gap(dual):
@@ -62,7 +64,8 @@ def _solution(problem: Problem, run: Run, goal: Goal, published: Any) -> Solutio
         certificate=best,
         history=history,
         status=Status.CONVERGED,
-        method="",
+        method=name,
+        settings=settings,
         target=goal.gap(best.dual),
         passes=epochs,
         problem=problem,

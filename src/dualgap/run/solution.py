@@ -175,6 +175,12 @@ class Solution:
         proven = proven_solution(problem, self)
         return write_proof(path, problem.given, problem.given_y, [proven])
 
+    def without_data(self) -> Solution:
+        """A copy that keeps no view of X."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__getstate__())
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None, "proof": None}
 

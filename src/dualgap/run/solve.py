@@ -151,9 +151,11 @@ def solve(
         interrupted = False
         with closing(run):
             if run.ends_at_once and not watched and warm_start is None and is_untimed:
-                solution, interrupted = solved_at_once(problem, run, goal, published)
+                solution, interrupted = solved_at_once(
+                    problem, run, goal, published, name, settings
+                )
                 if solution is not None:
-                    return replace(solution, method=name, settings=settings)
+                    return solution
             loop = Loop(problem, run, sampling, goal, max_epochs, limit, callback, rng)
             loop.published = published
             loop.interrupted = (lambda: True) if interrupted else bool
