@@ -1,10 +1,13 @@
 """What happens inside a call that is interpreted since its kernel is not compiled yet."""
 
+import numba
 import numpy as np
 import pytest
 
 from dualgap.compile import background, first_use, machine
 from dualgap.compile.kernels import helper, inner, kernel
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
 class Model:

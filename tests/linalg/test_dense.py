@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualgap.linalg import dense, parallel
+from dualgap.linalg import dense, parallel, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
 
@@ -43,6 +43,25 @@ def test_products_and_norms(shape, dtype, order, small_parts):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-11)
     for more in found[1:]:
         assert all((one == other).all() for one, other in zip(found[0], more))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [(203, 1), (401, 50), (202, 64), (301, 65)])
+def test_sums_over_rows_of_which_some_weigh_nothing(shape, share):
+    X = matrix_of(shape, np.float32, "C")
+    a = rng.standard_normal(shape[0]) * (rng.random(shape[0]) < share)
+    np.testing.assert_allclose(
+        DesignMatrix(X).summed(a, 1), a @ X.astype(float), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_chosen_rows_are_rows_in_memory(order):
+    X, places = matrix_of((20, 6), np.float32, order), np.array([3, 3, 19, 0])
+    for given in (X, X[:, ::2]):
+        found = storage.chosen_rows(given, places)
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, given[places])
 
 
 def test_few_coefficients_are_multiplied_alone():

@@ -30,6 +30,10 @@ BLOCK = 1024
 # Reading an entry out of order costs as much as reading so many in order, a line of a cache.
 _FEW = 16
 _LONG_ROW = 256  # places from which it pays to look for zeros
+# Places up to which four rows are added at once. In float32, with one row at a time in brackets:
+# 1,000,000 × 50: 6.8 ms (13.7), 1,000,000 × 10: 1.8 (11.6), 100,000 × 200: 3.5 (2.3).
+_SHORT_ROW = 64
+_RARE = 16  # one weight of so many other than 0: then rows are skipped
 
 
 def gather(matrix: Dense, vector: Any, out: Any) -> None:
@@ -65,7 +69,11 @@ def scatter(matrix: Dense, weights: Any, out: Any) -> None:
         return
     lines = across(matrix)
     sums = [out] if len(lines) == 1 else arrays(len(lines), places)
-    together(_scatter, [(matrix.data[s], weights[s], 0, own) for s, own in zip(lines, sums)])
+    parts = [(matrix.data[s], weights[s]) for s in lines]
+    if places <= _SHORT_ROW and _RARE * np.count_nonzero(weights) >= rows:
+        together(_scatter_short, [(*part, own) for part, own in zip(parts, sums)])
+    else:
+        together(_scatter, [(*part, 0, own) for part, own in zip(parts, sums)])
     if len(lines) > 1:
         out[:] = sum(sums[1:], start=sums[0])
 
@@ -82,6 +90,25 @@ def _scatter(data: Any, weights: Any, begin: int, out: Any) -> None:
                 x = data[i, begin + first : begin + first + len(own)]
                 for t in range(len(own)):
                     own[t] += weight * x[t]
+
+
+@kernel
+def _scatter_short(data: Any, weights: Any, out: Any) -> None:
+    """The same for short rows, four at a time: sums are read and written once for all four.
+
+    Rows of weight 0 are read, too: a question inside of the loop would cost more.
+    """
+    out[:] = 0.0
+    even = len(weights) - len(weights) % 4
+    for i in range(0, even, 4):
+        w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        x0, x1, x2, x3 = data[i], data[i + 1], data[i + 2], data[i + 3]
+        for t in range(len(x0)):
+            out[t] += (w0 * x0[t] + w1 * x1[t]) + (w2 * x2[t] + w3 * x3[t])
+    for i in range(even, len(weights)):
+        x = data[i]
+        for t in range(len(x)):
+            out[t] += weights[i] * x[t]
 
 
 def measure(matrix: Dense) -> tuple[Floats, Floats]:

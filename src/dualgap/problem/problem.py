@@ -213,7 +213,7 @@ class Problem(Objective):
             other.X = storage.select(self.stored_rows, places)
             other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
         else:
-            other.X = np.ascontiguousarray(self.X[places])
+            other.X = storage.chosen_rows(self.X, places)
         other.given, other._measured = other.X, {}
         other.n = len(places)
         other.y = storage.read_only(self.y[places])
