@@ -10,6 +10,7 @@ import numpy as np
 from dualgap import samplings
 from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
+from dualgap.losses.softmax import Softmax
 from dualgap.methods.cost import newton_seconds, sweeps_seconds
 from dualgap.methods.registry import METHODS, Method, suitable
 from dualgap.problem import Problem
@@ -18,6 +19,7 @@ from dualgap.steps.base import Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.preferred_view import TUNING as VIEW_TUNING
 from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_view, reason_view
 from dualgap.steps.newton.systems import solves_by_products
+from dualgap.steps.newton_cg.system import solves_directly
 from dualgap.steps.sweeps.free_intercept import has_free_intercept
 
 
@@ -74,7 +76,7 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
         return _cheaper(problem, tol)
     classes = _reason_classes(problem)
     if classes:
-        return _auto("newton-cg", classes)
+        return _auto("newton-cg" if solves_directly(problem) else "quasi-newton", classes)
     newton = _reason_newton(problem, bool(dual and primal))
     if newton and _newton_is_affordable(problem):
         return _auto("newton", f"there are few features and {newton}")
@@ -208,18 +210,16 @@ def _reason_newton(problem: Problem, neither: bool) -> str | None:
 
 
 def _reason_classes(problem: Problem) -> str | None:
-    """Why Newton steps on all classes at once need fewer passes; None if they do not."""
+    """Why steps on all classes at once need fewer passes; None if they do not."""
     if METHODS["newton-cg"].refusal(problem) is not None:
         return None
-    if len(problem.free_places) > TUNING.proximal_features * problem.width:
+    # Where slopes have kinks, the curvature along a step tells little: measured with the hinge.
+    if problem.d > TUNING.newton_coefficients and not isinstance(problem.loss, Softmax):
         return None
-    if problem.d > TUNING.newton_coefficients:
-        return None
-    if len(problem.free_places):
+    if 0 < len(problem.free_places) <= TUNING.proximal_features * problem.width:
         return "there are many classes, and not all features have a penalty"
-    if _is_coupled(problem):
-        return "there are many classes, and lam is small for data of this size"
-    return None
+    coupled = not len(problem.free_places) and _is_coupled(problem)
+    return "there are many classes, and lam is small for data of this size" if coupled else None
 
 
 def _newton_passes(problem: Problem) -> float:

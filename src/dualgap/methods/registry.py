@@ -234,6 +234,13 @@ METHODS: dict[str, Method] = {
         "Dembo, Eisenstat, Steihaug 1982",
         when="softmax and the multiclass hinge under L2. What auto takes there",
     ),
+    "quasi-newton": Method(
+        steps.QuasiNewton(),
+        samplings.Full(),
+        "L-BFGS steps, scaled by correlations of features or samples, for many classes",
+        "Liu, Nocedal 1989; Byrd, Nocedal, Schnabel 1994",
+        when="softmax under L2 with many features. What auto takes there",
+    ),
     "working-set": Method(
         steps.WorkingSet(),
         samplings.Full(),

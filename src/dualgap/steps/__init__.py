@@ -6,6 +6,7 @@ from dualgap.steps.newton.newton import Newton
 from dualgap.steps.newton_cg.newton_cg import NewtonCG
 from dualgap.steps.outer.accprox_sdca import AccProxSDCA
 from dualgap.steps.outer.proximal_point import ProximalPoint
+from dualgap.steps.quasi_newton.quasi_newton import QuasiNewton
 from dualgap.steps.rivals.full_gradient import FullGradient
 from dualgap.steps.rivals.lbfgs import LBFGS
 from dualgap.steps.rivals.sag import AverageGradient
@@ -34,6 +35,7 @@ __all__ = [
     "NewtonCG",
     "ProximalPoint",
     "Quartz",
+    "QuasiNewton",
     "Setting",
     "SmallNewton",
     "Step",

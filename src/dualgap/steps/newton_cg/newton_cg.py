@@ -20,14 +20,11 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.baseline import origin
-from dualgap.proof.certificate import Pair
-from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
-from dualgap.steps.newton.cholesky import solve_scaled
-from dualgap.steps.newton_cg.losses_at import ClassLosses, ClassResponse
-from dualgap.steps.newton_cg.products import Products
+from dualgap.steps.base import FullPass, Setting, Start, vector
+from dualgap.steps.newton_cg.class_run import ClassRun, class_refusal
+from dualgap.steps.newton_cg.losses_at import ClassResponse
 from dualgap.steps.newton_cg.system import System
 from dualgap.steps.newton_cg.tuning import TUNING
 
@@ -39,15 +36,7 @@ class NewtonCG(FullPass):
     usual = "newton-cg"
 
     def refusal(self, problem: Problem) -> str | None:
-        name = type(problem.loss).__name__
-        if problem.width == 1:
-            return f"the {name} loss has one decision value for each sample"
-        if not hasattr(problem.loss, "hessian_weights"):
-            return f"the {name} loss has no second derivatives"
-        shape = shape_of(problem.penalty, problem.coef_size)
-        if shape is None or shape.kinked:
-            return f"the penalty {type(problem.penalty).__name__} is not made of L2 parts alone"
-        return None
+        return class_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
         return "Newton steps by conjugate gradients on all classes"
@@ -56,42 +45,23 @@ class NewtonCG(FullPass):
         return NewtonCGRun(problem, warm.coef, setting)
 
 
-class NewtonCGRun(FullPassRun):
+class NewtonCGRun(ClassRun):
     """A run; its state is W with the losses at Z = XW."""
 
     def __init__(self, problem: Problem, coef: Floats | None, setting: Setting) -> None:
-        super().__init__(problem)
-        shape = shape_of(problem.penalty, problem.coef_size)
-        assert shape is not None  # other penalties are refused
-        self.l2 = shape.l2.reshape(problem.d, problem.width)
-        self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
+        super().__init__(problem, setting)
+        self.rng = setting.rng or np.random.default_rng(0)
         first = origin(problem) if coef is None else coef
         self.W = first.reshape(problem.d, problem.width).copy()
-        self.products, self.losses = Products(problem), ClassLosses(problem)
         self.system = System(problem, self.products, self.l2, self.rng)
         self.unsampled = coef is None and self._sample_size() > 0
         # A check there would balance a dual point that is far from any balance.
         self.starts_at_zero = coef is None
-        # Small data: a proof takes little longer than a gap check, which saves another one.
-        small = problem.dual_size * problem.d <= TUNING.small_data
-        self.checks_are_proofs = small
+        small = self.checks_are_proofs
         self.most_steps = TUNING.small_steps if small else TUNING.steps_between_checks
         self.safe_share = TUNING.small_share if small else TUNING.safe_share
         self.decrement = np.inf  # what the last step promised
-        self.at: ClassResponse | None = None
         self.gradient: Floats | None = None
-        self.handed: Pair | None = None
-
-    def pair(self) -> Pair:
-        """The pair at W, whose dual point is −∇φ(Z)."""
-        if self.handed is None:
-            problem, w = self.problem, self.W.ravel()
-            # A proof rests on products that were computed from the data, not kept up to date.
-            anew = self.checks_are_proofs
-            z = problem.decision(w) if anew else self._evaluated().z.ravel()
-            a = self.losses.dual_at(z).ravel()
-            self.handed = Pair(w, a, z, problem.average(a), z_anew=anew, u_anew=True)
-        return self.handed
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Make a few Newton steps, then balance the free features."""
@@ -172,10 +142,14 @@ class NewtonCGRun(FullPassRun):
     def _accept(self, W: Floats, at: ClassResponse) -> None:
         self.W, self.at, self.gradient, self.handed = W, at, None, None
 
-    def _evaluated(self) -> ClassResponse:
-        if self.at is None:
-            self.at = self.losses.at(self.products.times(self.W))
-        return self.at
+    @property
+    def coefficients(self) -> Floats:
+        return self.W
+
+    def _replace(self, features: Any, values: Floats, at: ClassResponse) -> None:
+        W = self.W.copy()
+        W[features] = values
+        self._accept(W, at)
 
     def _gradient(self) -> Floats:
         if self.gradient is None:
@@ -186,50 +160,6 @@ class NewtonCGRun(FullPassRun):
     def _gap(self) -> float:
         """The gap, once the free features are balanced."""
         return self.system.gap_of(self._gradient())
-
-    # --- the balance of free features -------------------------------------------------------------
-
-    def _balance(self) -> None:
-        """Minimise over the coefficients of free features, until only rounding errors are left."""
-        problem = self.problem
-        if not len(problem.free_places):
-            return
-        free = problem.unpenalised
-        if free.collinear or len(free.features) * problem.width > TUNING.balanced_constraints:
-            return
-        features, X = free.features, free.X
-        unit = np.sqrt(problem.column_squares[features])[:, None]
-        for _ in range(TUNING.balance_steps):
-            at = self._evaluated()
-            missing = X.T @ at.slopes
-            sizes = np.sqrt(np.sum(at.slopes * at.slopes, axis=0))
-            if (np.abs(missing) <= 0.25 * problem.n * EPS * sizes).all():
-                break
-            H = self.losses.curvature(at).hessian(X)
-            move = solve_scaled(H, np.maximum(np.diag(H), 0.0), -missing.ravel())
-            move = move.reshape(missing.shape)
-            new = self.losses.at(at.z + X @ move)
-            if not (np.isfinite(move).all() and new.value <= at.value * (1.0 + TUNING.rounding)):
-                break
-            W = self.W.copy()
-            W[features] += move / unit
-            self._accept(W, new)
-
-    def _centre(self) -> None:
-        """Of all intercepts that predict the same, those whose mean is 0: users see them."""
-        problem = self.problem
-        if problem.intercept is not True:
-            return
-        W, z = self.W.copy(), self._evaluated().z
-        own, used = W[-1], ~problem.classes_without_weight
-        for _ in range(TUNING.centrings):
-            shift = np.mean(own[used])
-            if (own - shift == own).all():
-                break
-            own -= shift
-            z = z - problem.constant * shift
-        if z is not self._evaluated().z:
-            self._accept(W, self.losses.at(z))
 
     # --- the start --------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ _HESSIAN_ROWS = 1 << 20  # numbers of a chunk of rows spread over all classes: b
 _ENTRY = (
     250.0  # for each entry of XV besides its product: a skinny matrix, and the Hessians of losses
 )
-_SPARSE_SPEED = 20.0  # how much faster BLAS multiplies than loops over the entries of sparse rows
+SPARSE_SPEED = 20.0  # how much faster BLAS multiplies than loops over the entries of sparse rows
 
 
 class System:
@@ -129,10 +129,15 @@ class System:
             self.damping *= self.damping > TUNING.least_damping
 
 
+def solves_directly(problem: Problem) -> bool:
+    """Whether systems are solved with matrices of their own for classes."""
+    return _kind(problem) in ("whole", "blocks")
+
+
 def _kind(problem: Problem) -> str:
     """How to solve, by what it costs in multiplications at the speed of BLAS."""
     n, d, width = float(problem.n), float(problem.d), float(problem.width)
-    size, product = d * width, _product(problem)
+    size, product = d * width, product_cost(problem)
     whole = n * size * size + size**3 / 3.0
     if size <= TUNING.largest_hessian and whole <= max(
         TUNING.small_hessian, TUNING.products_per_hessian * product
@@ -147,16 +152,16 @@ def _kind(problem: Problem) -> str:
     return "diagonal"
 
 
-def _product(problem: Problem) -> float:
+def product_cost(problem: Problem) -> float:
     """What a product with the Hessian costs."""
-    speed = _SPARSE_SPEED if storage.is_sparse(problem.X) else 1.0
+    speed = SPARSE_SPEED if storage.is_sparse(problem.X) else 1.0
     return float(problem.width * (2.0 * speed * problem.entries + _ENTRY * problem.n))
 
 
 def _rows_of(problem: Problem, blocks: bool) -> int:
     """How many rows a preconditioner is computed from; as many as cost a quarter of a product."""
     least = TUNING.rows_per_feature if blocks else TUNING.shared_rows_per_feature
-    cheap = 0.25 * _product(problem) / (problem.d**2 * (problem.width if blocks else 1))
+    cheap = 0.25 * product_cost(problem) / (problem.d**2 * (problem.width if blocks else 1))
     cheap = min(cheap, TUNING.most_numbers / problem.d)
     rows = max(least * problem.d, int(cheap), TUNING.least_samples)
     return int(problem.n if 2 * rows > problem.n else rows)
