@@ -6,6 +6,7 @@ import pytest
 from dualgap.linalg import dense, parallel, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
+from dualgap.linalg.matrices import Dense
 
 rng = np.random.default_rng(0)
 SHAPES = [(1, 1), (5, 3000), (3000, 5), (40, 1025), (1025, 40)]
@@ -62,6 +63,18 @@ def test_chosen_rows_are_rows_in_memory(order):
         found = storage.chosen_rows(given, places)
         assert found.flags.c_contiguous
         np.testing.assert_array_equal(found, given[places])
+
+
+@pytest.mark.parametrize("used", range(10))
+def test_rows_of_weight_zero_are_passed_over(used):
+    """Sums take four rows at a time, and those that are left one by one."""
+    rng = np.random.default_rng(used)
+    X, weights = rng.standard_normal((9, 3)), np.zeros(9)
+    weights[rng.permutation(9)[:used]] = rng.standard_normal(used)
+    X[weights == 0.0] = np.finfo(float).max
+    out = np.empty(3)
+    dense.scatter(Dense(storage.read_only(X)), weights, out)
+    np.testing.assert_allclose(out, X[weights != 0.0].T @ weights[weights != 0.0], atol=1e-14)
 
 
 def test_few_coefficients_are_multiplied_alone():

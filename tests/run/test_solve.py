@@ -283,7 +283,8 @@ def test_progress_shows_gap_and_passes(capfd):
 
 def test_auto_says_why(monkeypatch):
     assert "the data are small" in dg.solve(make("logistic")).method
-    monkeypatch.setattr("dualgap.problem.objective.SMALL", 0)
+    for limit in ("SMALL", "SMALL_SQUARES", "TALL_FEATURES"):
+        monkeypatch.setattr(f"dualgap.problem.objective.{limit}", 0)
     assert "newton, since there are few features" in dg.solve(make("logistic")).method
     sampled = dg.solve(make("logistic"), sampling="uniform").method
     assert "cd-gap-decay, since the penalty is strongly convex" in sampled

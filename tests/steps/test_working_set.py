@@ -183,6 +183,25 @@ def test_features_without_a_penalty_stay_in_the_set():
     assert fit.intercept == pytest.approx(model.intercept_, abs=1e-4)
 
 
+@pytest.mark.parametrize(("how", "d"), [("dense", 300), ("sparse", 90)])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_columns_far_from_zero_only_move_the_intercept(loss, how, d):
+    """Gram matrices are those of centred columns, so that means do not couple the features."""
+    X, y = data(n=60, d=d, density=1.0)
+    far = X + 40.0 * np.linspace(-1.0, 1.0, X.shape[1])
+    lam = 0.1 * lambda_max(dg.Problem(X, y, loss, "l1", 1.0, intercept=True))
+    weights = np.linspace(0.5, 2.0, len(y))
+    near, moved = (
+        solve(dg.Problem(stored(Z, how), y, loss, "l1", lam, weights, intercept=True))
+        for Z in (X, far)
+    )
+    assert 0 < np.count_nonzero(near.coef) < X.shape[1]
+    np.testing.assert_allclose(moved.coef, near.coef, atol=1e-5)
+    assert moved.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-8)
+    shift = 40.0 * np.linspace(-1.0, 1.0, X.shape[1]) @ moved.coef
+    assert moved.intercept + shift == pytest.approx(near.intercept, abs=1e-5)
+
+
 def test_bounds_and_weights_are_the_penaltys_own():
     X, y = data(d=30)
     weights = np.linspace(0.2, 3.0, 30)

@@ -21,6 +21,7 @@ from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_vi
 from dualgap.steps.newton.systems import solves_by_products
 from dualgap.steps.newton_cg.system import solves_directly
 from dualgap.steps.sweeps.free_intercept import has_free_intercept
+from dualgap.steps.working_set.columns import is_one_set
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,7 @@ def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
     if not _newton_is_possible(problem):
         few = has_free_intercept(problem)
         return _auto("sweeps", "only the intercept has no penalty" if few else reason_view(problem))
-    newton, sweeps = newton_seconds(problem, tol), sweeps_seconds(problem, tol)
-    if newton <= sweeps:
+    if newton_seconds(problem, tol) <= sweeps_seconds(problem, tol):
         return _auto("newton", "there are few features and its steps should cost less than sweeps")
     return _auto("sweeps", "they should cost less than Newton steps")
 
@@ -131,8 +131,9 @@ def _reason_working_set(problem: Problem) -> str | None:
     shape = problem.penalty_shape
     if shape is None or not shape.kinked:
         return None
-    better = _is_tall(problem) or len(problem.free_places)
-    if better and _newton_is_affordable(problem):
+    alone = len(problem.free_places) == 1 and problem.intercept is True
+    free = len(problem.free_places) and (is_one_set(problem) or not alone)
+    if (_is_tall(problem) or free) and _newton_is_affordable(problem):
         return None
     return "the penalty holds features at zero or at bounds"
 

@@ -26,6 +26,9 @@ from dualgap.proof.free_features import FreeFeatures, free_features
 # arithmetic takes longer than calls from Python, and threads share it.
 SMALL = 1 << 18
 _WRITTEN_OUT = 1000  # coefficients; the facts of more, if all are alike, are stored once
+# Least squares is one step, so that larger data are small as well: so few features, next to which
+# vectors of n numbers are long, or so many numbers. 600,000 × 5: 96 → 47 ms, 20,000 × 50: 10 → 5.4.
+TALL_FEATURES, SMALL_SQUARES = 20, 1 << 21
 SMALL_FEATURES = 100  # the most of a sparse matrix that is copied into an array
 
 
@@ -208,13 +211,23 @@ class Objective(DesignMatrix):
         """X by rows in float64, if it is so small and the problem so simple that one compiled call
         can do what takes many otherwise (``proof/small_point.py``); else None."""
         sparse = storage.is_sparse(self.X)
-        if self.n * self.p > SMALL or self.width > 1 or (sparse and self.p > SMALL_FEATURES):
+        if self.width > 1 or (sparse and self.p > SMALL_FEATURES):
+            return None
+        if self.n * self.p > SMALL and not self._is_tall_least_squares:
             return None
         free = self.free_places
         if len(free) > 1 or (len(free) and (free[0] != self.p or self.intercept is not True)):
             return None
         X = self.X.toarray() if sparse else self.X
         return storage.read_only(np.ascontiguousarray(X, dtype=np.float64))
+
+    @property
+    def _is_tall_least_squares(self) -> bool:
+        """Whether this is least squares that one pass or two solve, on rows that need no copy."""
+        if storage.is_sparse(self.X) or storage.is_on_disk(self.X) or not self.loss.quadratic:
+            return False
+        few = self.p <= TALL_FEATURES or self.n * self.p <= SMALL_SQUARES
+        return bool(few and self.X.dtype == np.float64 and self.X.flags.c_contiguous)
 
     @cached_property
     def least_strength(self) -> float:

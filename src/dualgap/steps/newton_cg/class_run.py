@@ -17,7 +17,7 @@ from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPassRun, Setting
-from dualgap.steps.newton.descent import solve_scaled
+from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton_cg.losses_at import ClassLosses, ClassResponse
 from dualgap.steps.newton_cg.products import Products
 from dualgap.steps.newton_cg.tuning import TUNING

@@ -17,6 +17,12 @@ from dualgap.problem import Problem
 from dualgap.steps.working_set.tuning import TUNING
 
 
+def is_one_set(problem: Problem) -> bool:
+    """Whether the first working set has all features: a second gap check would cost as much as the
+    rest of their Gram matrix."""
+    return bool(problem.loss.quadratic) and problem.d <= TUNING.all_features
+
+
 class ChosenColumns:
     """All columns, where reading one costs no more than its entries."""
 

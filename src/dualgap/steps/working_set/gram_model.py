@@ -11,6 +11,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.steps.working_set import gram_kernels
+from dualgap.steps.working_set.centring import Centring
 from dualgap.steps.working_set.columns import ChosenColumns
 from dualgap.steps.working_set.tuning import TUNING
 
@@ -19,15 +20,21 @@ class GramModel:
     """The Gram matrix of a set that may grow, with the curvatures that it was computed with.
 
     It serves later models while curvatures change little: their gradients are always exact.
+
+    With a free intercept, columns are centred by the curvatures. Then the intercept of the centred
+    data is a block of its own, and columns far from 0 are no more coupled than others.
     """
 
     def __init__(self, problem: Problem, columns: ChosenColumns) -> None:
         self.problem, self.columns = problem, columns
         self.dense = not storage.is_sparse(problem.X)
+        # Features beyond the support should not make a set too large for a Gram matrix that pays.
+        self.most = TUNING.most_features if self.dense else problem.d
         self.shape = shape_of(problem.penalty, problem.coef_size)
         self.known: Any = np.empty(0, np.int64)  # the features of the matrix
         self.gram = np.empty((0, 0))
         self.q = self.h = np.empty(0)
+        self.centring = Centring(problem.constant, problem.p if problem.intercept is True else -1)
         self.set_shape: list[Floats] = []  # the penalty's shape, restricted to ``shape_set``
         self.shape_set: Any = None
         self.stale = True  # whether the next model needs a new matrix
@@ -49,6 +56,7 @@ class GramModel:
         if self.known is set_:
             stays = np.flatnonzero(stay)
             self.gram[: len(stays), : len(stays)] = self.gram[np.ix_(stays, stays)]
+            self.centring.keep(stays)
             self.known = set_[stay]
 
     def forget(self) -> None:
@@ -58,6 +66,7 @@ class GramModel:
     def violation(self, set_: Any, g: Floats, x: Floats) -> float:
         """The largest violation at x, by the curvatures of the last model."""
         penalty, lam = self.problem.penalty, self.problem.lam
+        g = self.centring.gradient(g)
         return float(gram_kernels.largest_violation(penalty, lam, set_, self.q, g, x))
 
     def minimise(
@@ -82,12 +91,14 @@ class GramModel:
             self.shape_set = set_
         self._extend(set_, h)
         self.q = np.maximum(np.diagonal(self.gram)[: len(set_)], least)
-        model = self.gram, problem.penalty, problem.lam
-        state = *self.set_shape, set_, self.q, g, x, tolerance, fraction
+        model, before = (self.gram, problem.penalty, problem.lam), x.copy()
+        state = *self.set_shape, set_, self.q, self.centring.gradient(g), x, tolerance, fraction
         try:
-            return float(gram_kernels.minimise(*model, direct, *state))
+            first = float(gram_kernels.minimise(*model, direct, *state))
         except np.linalg.LinAlgError:  # some features can nearly replace others
-            return float(gram_kernels.minimise(*model, False, *state))
+            first = float(gram_kernels.minimise(*model, False, *state))
+        self.centring.move_intercept(before, x)
+        return first
 
     def _extend(self, set_: Any, h: Floats) -> None:
         """Compute the rows of the Gram matrix that are not known, or all of them if it is stale."""
@@ -106,17 +117,30 @@ class GramModel:
         self.known = set_
         if known == size:
             return
+        shifts = np.zeros(size)
         if self.dense:
-            new = np.zeros((size - known, size))
-            rows = max(TUNING.dense_entries // size, TUNING.block_rows)
-            for first in range(0, self.problem.n, rows):
-                samples = slice(first, first + rows)
-                columns = self.columns.of(set_, samples)
-                new += (columns[known:] * h[samples]) @ columns.T
-            self.gram[known:size, :size] = new
-            self.gram[:known, known:size] = new[:, :known].T
+            shifts = self._add_dense(set_, h, known)
         else:
             self._add_sparse(set_, h, known)
+        self.centring.centre(self.gram, set_, known, shifts)
+
+    def _add_dense(self, set_: Any, h: Floats, known: int) -> Floats:
+        """Returns what was subtracted from the columns."""
+        size, n = len(set_), self.problem.n
+        new = np.zeros((size - known, size))
+        rows = max(TUNING.dense_entries // size, TUNING.block_rows)
+        shifts = np.empty(0)
+        for first in range(0, n, rows):
+            samples = slice(first, first + rows)
+            columns = self.columns.of(set_, samples)
+            if first == 0:
+                shifts = self.centring.shift(set_, known, columns)
+            if shifts.any():
+                columns -= shifts[:, None]
+            new += (columns[known:] * h[samples]) @ columns.T
+        self.gram[known:size, :size] = new
+        self.gram[:known, known:size] = new[:, :known].T
+        return shifts
 
     def _add_sparse(self, set_: Any, h: Floats, known: int) -> None:
         n, size = self.problem.n, len(set_)
@@ -138,6 +162,7 @@ class GramModel:
         return {
             "known": None if self.known is set_ else self.known,
             "gram": self.gram[:known, :known],
+            "centring": self.centring.state(),
             "h": self.h,
             "stale": self.stale,
             "fresh": self.fresh,
@@ -150,6 +175,8 @@ class GramModel:
             raise ValueError("the stored Gram matrix does not fit its features")
         self.known, self.gram, self.h = known, gram, h
         self.stale, self.fresh = state["stale"], state["fresh"]
+        # Older versions did not centre: then the next model has a new matrix.
+        self.stale |= not self.centring.restore(state.get("centring"), known)
 
 
 def places(value: Any, size: int) -> Any:

@@ -27,7 +27,8 @@ from dualgap.proof.certificate import Pair
 from dualgap.proof.dual_point import balanced, feasible_length
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 from dualgap.steps.working_set import column_kernels, line_search
-from dualgap.steps.working_set.columns import columns_of
+from dualgap.steps.working_set.centring import curvature_bounds
+from dualgap.steps.working_set.columns import columns_of, is_one_set
 from dualgap.steps.working_set.gram_model import GramModel, places
 from dualgap.steps.working_set.tuning import TUNING
 
@@ -62,8 +63,7 @@ class WorkingSetRun(FullPassRun):
         self.a: Floats | None = None  # the dual point of z, if it was computed, and its u
         self.u: Floats | None = None
         self.setting = setting
-        # Bounds on curvatures; with sample weights and for Poisson an estimate, to order features.
-        self.bound = problem.column_squares * float(problem.c.mean()) / (problem.loss.gamma or 1.0)
+        self.bound = curvature_bounds(problem)
         self.stored = max(problem.entries, 1.0)
         scale = problem.scale or 1.0
         self.tolerance = TUNING.negligible * problem.lam * setting.target / scale
@@ -133,7 +133,7 @@ class WorkingSetRun(FullPassRun):
     def _choose_set(self) -> None:
         """Add the features that could gain most by a step, in the place of idle ones if need be."""
         problem = self.problem
-        if self.quadratic and problem.d <= TUNING.all_features:
+        if is_one_set(problem):
             self._choose_all()
             return
         if not len(self.set):
@@ -146,7 +146,7 @@ class WorkingSetRun(FullPassRun):
         count = int(np.count_nonzero(stay))
         share = count / max(len(self.set), 1)
         # More features than samples are not needed, however many a rough model may use.
-        size = int((1.0 + TUNING.growth * share) * min(count, problem.n))
+        size = min(int((1.0 + TUNING.growth * share) * min(count, problem.n)), self.model.most)
         size = max(size, count + TUNING.spare_features)
         if len(new) > size - len(self.set) or share < TUNING.least_support:
             self.model.keep(self.set, stay)
@@ -161,7 +161,7 @@ class WorkingSetRun(FullPassRun):
         self.final = complete and cheap
 
     def _choose_all(self) -> None:
-        """All features except empty ones: a gap check costs about as much as their Gram matrix."""
+        """All features except empty ones."""
         if not self.final:
             self.set, self.final = self._by_length(np.flatnonzero(self.counts)), True
 
