@@ -43,7 +43,7 @@ class Decomposition:
         self.shares = weights / self.total if intercept else np.zeros(self.n)
         self.left: Floats | None = None
         self.right: Floats = np.empty((0, 0))
-        self._inner, self._inner_of = np.empty(0), None
+        self._inner, self._inner_of = np.empty(0), np.empty(0)
         self._centred: Floats | None = None  # all rows of √s(x − x̄), if they are small
         with single_threaded_blas():
             self.mean = self._summed(self.shares[:, None])[:, 0]
