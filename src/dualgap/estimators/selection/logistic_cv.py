@@ -141,7 +141,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
             chosen, mean = self._average(coefs, scores, ratios)
             attributes = dict(zip(("coef_", "intercept_"), self._without_intercept(mean)))
         attributes |= self._tables(coefs, scores, rounds, ratios, *chosen)
-        return Choice(refit, attributes, unsolved, int(np.prod(shape)), start)
+        return Choice(refit, attributes, unsolved, int(np.prod(shape)), start, "newton-paths")
 
     def _together(self, X: Any, codes: Any, weights: Any) -> LogisticFolds | None:
         """What solves points of all folds in one run; None if the user wants other methods."""
