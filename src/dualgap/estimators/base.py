@@ -57,6 +57,7 @@ class CertifiedModel(CallbackSupport, NamedOnce):
 
     _joint = False  # whether one problem has a column of coefficients for each class
     _starts_solved = False  # whether the coefficients that a fit starts from should be its result
+    _solved_by = "closed form"  # what has found these
 
     # --- what a subclass says ------------------------------------------------------------------
 

@@ -88,7 +88,13 @@ def solve_all(
         if model._starts_solved:
             coef, intercept, _ = starts[k]
             known = known_solution(
-                problem, coef, intercept, model.tol, model.relative_to, published
+                problem,
+                coef,
+                intercept,
+                model.tol,
+                model.relative_to,
+                published,
+                model._solved_by,
             )
             if known is not None:
                 return finish(problem, known)

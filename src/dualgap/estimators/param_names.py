@@ -6,7 +6,7 @@ scikit-learn reads them at each ``get_params``: in a grid search several times f
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from sklearn.base import BaseEstimator
 
@@ -16,7 +16,7 @@ class NamedOnce(BaseEstimator):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return list(_names(cls))
+        return list(_names(cast(Any, cls)))
 
 
 @cache

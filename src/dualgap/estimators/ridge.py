@@ -51,7 +51,7 @@ class _SquaredL2(Strength):
         if known is not None:
             self._starts_solved, self._known = True, known
         try:
-            return super()._complete(X, y, weights, subproblems, single=single)  # type: ignore[misc]
+            return super()._complete(X, y, weights, subproblems, single=single)
         finally:
             if known is not None:
                 del self._starts_solved, self._known
@@ -65,7 +65,7 @@ class _SquaredL2(Strength):
     def _starts(self: Any, X: Any, count: int) -> list[Any]:
         if "_known" in vars(self):
             return [(coef, float(b), None) for coef, b in zip(*self._known)]
-        return list(super()._starts(X, count))  # type: ignore[misc]
+        return list(super()._starts(X, count))
 
 
 @documented(

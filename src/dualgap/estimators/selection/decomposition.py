@@ -21,6 +21,7 @@ from dualgap.proof.goal import LEAST_SHARE
 # Numbers of a block of rows that are centred at a time: bounds the memory, and fits into caches.
 _BLOCK_NUMBERS = 250_000
 _BLOCKS_AT_ONCE = 8
+_CACHED_NUMBERS = 32_000  # of some columns that are centred and multiplied, in a cache of 256 kB
 _KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
 # The largest share of σ² + α that rounding errors of eigenvalues may be, else there is an SVD.
 _ACCURATE = 1e-8
@@ -35,6 +36,8 @@ class Decomposition:
     Sparse X is never made dense.
     """
 
+    _multiplies = True  # whether ``_decompose`` needs products of rows
+
     def __init__(self, X: Any, weights: Floats, intercept: bool, least_alpha: float = 0.0) -> None:
         self.X = X.tocsr() if storage.is_sparse(X) else X
         self.root, self.total = np.sqrt(weights), float(weights.sum())
@@ -43,14 +46,41 @@ class Decomposition:
         self.shares = weights / self.total if intercept else np.zeros(self.n)
         self.left: Floats | None = None
         self.right: Floats = np.empty((0, 0))
-        self._inner, self._inner_of = np.empty(0), None
+        self._inner, self._inner_of = np.empty(0), np.empty(0)
         self._centred: Floats | None = None  # all rows of √s(x − x̄), if they are small
+        self._products_of_rows: Floats | None = None  # their Gram matrix, if it is known
         with single_threaded_blas():
-            self.mean = self._summed(self.shares[:, None])[:, 0]
-            self.rest = np.zeros(self.p)
-            if intercept and not storage.is_sparse(self.X):
-                self.rest = self._mean_of_centred()
+            self._centre()
             self._decompose(least_alpha)
+
+    def _centre(self) -> None:
+        """Measure the means."""
+        self.rest = np.zeros(self.p)
+        dense = not storage.is_sparse(self.X)
+        if dense and self._multiplies and self.n <= self.p:
+            self.mean = np.zeros(self.p)
+            self._products_of_rows = self._centred_by_columns()
+            return
+        self.mean = self._summed(self.shares[:, None])[:, 0]
+        if self.intercept and dense:
+            self.rest = self._mean_of_centred()
+
+    def _centred_by_columns(self) -> Floats:
+        """The Gram matrix of wide data, and their means: one pass over X, and no copy of it."""
+        size, total = max(_CACHED_NUMBERS // self.n, 1), np.zeros((self.n, self.n))
+        even = bool((self.root == 1.0).all())
+        for first in range(0, self.p, size):
+            some = slice(first, first + size)
+            rows = np.array(self.X[:, some], np.float64)
+            if self.intercept:
+                self.mean[some] = self.shares @ rows
+                rows -= self.mean[some]
+                self.rest[some] = self.shares @ rows
+                rows -= self.rest[some]
+            if not even:
+                rows *= self.root[:, None]
+            total += rows @ rows.T
+        return total
 
     def _mean_of_centred(self) -> Floats:
         """What rounding errors of the means leave: far from 0 it would count as a direction."""
@@ -187,23 +217,11 @@ class Decomposition:
 
     def _gram(self) -> Floats:
         if not storage.is_sparse(self.X):
-            return self._gram_of_dense()
+            return np.asarray(self._products_of_rows)
         products = _dense(self.X @ self.X.T)
         shift = np.asarray(self.X @ self.mean).ravel()
         products += self.mean @ self.mean - shift[:, None] - shift
         return np.asarray(self.root[:, None] * products * self.root)
-
-    def _gram_of_dense(self) -> Floats:
-        if self._centred is not None:
-            return np.asarray(self._centred @ self._centred.T)
-        size, total = max(_BLOCK_NUMBERS // self.n, 1), np.zeros((self.n, self.n))
-        for first in range(0, self.p, size):  # some columns at a time: no copy of X
-            some = slice(first, first + size)
-            rows = np.subtract(self.X[:, some], self.mean[some], dtype=np.float64)
-            rows -= self.rest[some]
-            rows *= self.root[:, None]
-            total += rows @ rows.T
-        return total
 
     def _added(self, of_block: Any) -> Floats:
         """The sum of what ``of_block`` returns, in an order that depends on the data alone."""

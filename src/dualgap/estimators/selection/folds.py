@@ -37,13 +37,17 @@ REFIT_CALLBACK = """callable, optional
     Called with a ``Snapshot`` at each gap check of the refit, not on folds; a true result stops
     it. scikit-learn's callbacks see the refit as well."""
 
+# Attributes of the refitted estimator that are not those of the one with cross-validation.
+_OF_REFIT = ("n_features_in_", "feature_names_in_", "_starts_solved", "_solved_by")
+
 
 class Choice(NamedTuple):
     """What cross-validation has found.
 
     ``refit`` are the parameters that replace those of the estimator in the refit, None for no
     refit; ``attributes`` are set after it. ``unsolved`` of ``points`` solutions missed ``tol``.
-    ``start`` are the coefficients and the intercept that the refit starts from, if there are any.
+    ``start`` are the coefficients and the intercept that the refit starts from, if there are any,
+    and ``start_by`` is what has found them.
     """
 
     refit: dict[str, Any] | None
@@ -51,6 +55,7 @@ class Choice(NamedTuple):
     unsolved: list[Solution]
     points: int
     start: tuple[Any, Any] | None = None
+    start_by: str = "closed form"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -177,6 +182,7 @@ class CrossValidated:
         if choice.start is not None and not reported:  # reports are about rounds: it has none
             model.warm_start = model._starts_solved = True
             model.coef_, model.intercept_ = choice.start
+            model._solved_by = choice.start_by
         if managed:
             model.fit(X, y, sample_weight=weights)
         else:  # X and y were checked already
@@ -184,7 +190,7 @@ class CrossValidated:
         self._forget_proofs()
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
-            if learnt and name not in ("n_features_in_", "feature_names_in_", "_starts_solved"):
+            if learnt and name not in _OF_REFIT:
                 setattr(self, name, value)
 
     # --- metadata routing ----------------------------------------------------------------------

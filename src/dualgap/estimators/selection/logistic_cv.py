@@ -110,7 +110,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         scored = routed.scorer.score.get("sample_weight")
         folds = self._split(X, y, routed, fitted=own, scored=scored, classifier=True)
         together = self._together(X, codes, own)
-        known = [
+        known: list[list[dict[int, KnownPoint]]] = [
             together.points(folds, self.Cs_) if together and ratio == 0.0 else [{} for _ in folds]
             for ratio in ratios
         ]
@@ -127,17 +127,22 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         scores, rounds = (np.reshape(table, shape) for table in tables[1:])
         if flag(self.refit, "refit"):
             chosen = self._best(scores, ratios)
-            refit = {"C": chosen[0], "l1_ratio": chosen[1], "penalty": "deprecated"}
+            changed: dict[str, Any] = {
+                "C": chosen[0],
+                "l1_ratio": chosen[1],
+                "penalty": "deprecated",
+            }
             if by_class is not None:
-                refit["class_weight"] = dict(zip(self.classes_, by_class))
-            attributes = {}
+                changed["class_weight"] = dict(zip(self.classes_, by_class))
+            refit: dict[str, Any] | None = changed
+            attributes: dict[str, Any] = {}
             start = together.refit(chosen[0]) if together and chosen[1] == 0.0 else None
         else:
             refit = start = None
             chosen, mean = self._average(coefs, scores, ratios)
             attributes = dict(zip(("coef_", "intercept_"), self._without_intercept(mean)))
         attributes |= self._tables(coefs, scores, rounds, ratios, *chosen)
-        return Choice(refit, attributes, unsolved, int(np.prod(shape)), start)
+        return Choice(refit, attributes, unsolved, int(np.prod(shape)), start, "newton-paths")
 
     def _together(self, X: Any, codes: Any, weights: Any) -> LogisticFolds | None:
         """What solves points of all folds in one run; None if the user wants other methods."""
@@ -219,8 +224,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         # scikit-learn expects at least one round, also if the warm start is good enough.
         found: list[Any] = [None] * len(self.Cs_)
         for at, point in known.items():
-            own = score(*self._without_intercept(point.rows), point.values)
-            found[at] = point.rows, own, max(point.steps, 1)
+            worth = score(*self._without_intercept(point.rows), point.values)
+            found[at] = point.rows, worth, max(point.steps, 1)
         if len(known) == len(found):
             return list(zip(*found)), []
         train = np.arange(len(y))[train]
@@ -258,8 +263,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
                 some, rows = rows, np.zeros((len(self.classes_), rows.shape[1]))
                 rows[missing, -1] = -np.inf
                 rows[present] = some
-            own = score(*self._without_intercept(rows), None)
-            found[left[k]] = rows, own, max(len(solution.history) - 1, 1)
+            worth = score(*self._without_intercept(rows), None)
+            found[left[k]] = rows, worth, max(len(solution.history) - 1, 1)
 
         lams = 1.0 / (self.Cs_[left] * own.sum())
         unsolved = follow(problem, lams, options, keep)

@@ -60,6 +60,7 @@ def prefers_gradients(X: Any, systems: int) -> bool:
 class RidgeGradients(Decomposition):
     """Has no decomposition: ``solutions`` come from steps."""
 
+    _multiplies = False
     tol: float = 0.0
 
     def _decompose(self, least_alpha: float) -> None:
