@@ -229,13 +229,9 @@ def _newton_passes(problem: Problem) -> float:
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
-    if METHODS["newton"].refusal(problem):
+    if not _newton_is_possible(problem):
         return False
-    if solves_by_products(problem):
-        return True
-    if problem.coef_size > TUNING.newton_coefficients:
-        return False
-    return _gram_products(problem) <= TUNING.newton_products
+    return solves_by_products(problem) or _gram_products(problem) <= TUNING.newton_products
 
 
 def _gram_products(problem: Problem) -> float:
