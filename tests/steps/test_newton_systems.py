@@ -82,7 +82,8 @@ def test_fits_by_products_end_at_the_optimum(by_products, loss, shape):
     for kind, intercept in (("scaled", True), ("csr", True), ("csc", "penalised"), ("csr", False)):
         problem = problem_of(loss, kind, n, p, intercept=intercept)
         solution = dg.solve(problem, "newton", tol=1e-6, relative_to="start")
-        assert solution.converged and by_products
+        assert solution.converged
+        assert by_products
         other = "prox-point" if loss == "poisson" else "sweeps"
         bound = dg.solve(problem, other, tol=1e-5, relative_to="start", max_epochs=20_000)
         assert solution.certificate.primal >= bound.certificate.dual
@@ -97,7 +98,8 @@ def test_penalties_with_weights_and_sample_weights(by_products):
     )
     solution = dg.solve(problem, "newton", tol=1e-8, relative_to="start")
     exact = dg.solve(problem, "lbfgs", tol=1e-6, relative_to="start", max_epochs=5000)
-    assert solution.converged and by_products
+    assert solution.converged
+    assert by_products
     assert exact.certificate.dual <= solution.certificate.primal <= exact.certificate.primal
 
 

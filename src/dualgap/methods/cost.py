@@ -117,7 +117,7 @@ def _may_be_flat(problem: Problem) -> bool:
     if not loss.differentiable or not problem.targets.on_scale_of_y:
         return not loss.differentiable or hasattr(loss, "face")
     y = float(problem.y[0])
-    return not curvature(loss, y, y) > 0.0
+    return not float(curvature(loss, y, y)) > 0.0
 
 
 def sweeps_seconds(problem: Problem, tol: float) -> float:
@@ -132,7 +132,7 @@ def sweeps_seconds(problem: Problem, tol: float) -> float:
 def _condition(problem: Problem) -> float:
     """The mean of q/γ, for kinks of q."""
     mean = float(np.mean(problem.row_squares)) - problem.constant**2 * (problem.intercept is True)
-    return max(mean, 0.0) / (problem.n * problem.lam * (problem.loss.gamma or 1.0))
+    return float(max(mean, 0.0) / (problem.n * problem.lam * (problem.loss.gamma or 1.0)))
 
 
 def _condition_of_few_samples(problem: Problem) -> float:

@@ -9,10 +9,9 @@ stage, which rounds off less (Rockafellar 1976; Li, Sun, Toh 2018). If the loss 
 is one stage: Newton's method on the problem itself.
 
 Cost of a step: nnz·d for the Gram matrix of samples whose slope can change, d³/3 for a system (with
-dK in place of d for K classes). Rate: superlinear, in the steps of a stage and in the stages.
-Two things save passes over all data. A run starts at the minimum for a random sample of the data.
-And if the slope of the loss is constant except near its kinks, few samples can change their slopes:
-several steps are made on these before all samples are evaluated again.
+dK in place of d for K classes), or products with the Hessian (``systems.py``). Rate: superlinear.
+A run starts at the minimum for a random sample. If slopes are constant except near kinks, several
+steps are made on the samples near these before all samples are evaluated again.
 """
 
 from __future__ import annotations
@@ -275,7 +274,7 @@ class NewtonRun(FullPassRun):
             "reach": self.reach,
             "unsampled": self.unsampled,
             "estimate": at.estimate,
-            "systems": None if at.systems is None else at.systems.state(),
+            "systems": at.systems and at.systems.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -288,7 +287,7 @@ class NewtonRun(FullPassRun):
         self.steps, self.reach = state["steps"], state["reach"]
         self.unsampled = state["unsampled"]
         at.estimate = state.get("estimate")  # unknown to older versions, as is the next one
-        if at.systems is not None and state.get("systems") is not None:
+        if at.systems and state.get("systems"):
             at.systems.restore(state["systems"])
 
 
