@@ -69,7 +69,7 @@ def test_products_and_preconditioners_are_those_of_the_hessian(kind, intercept):
     ):
         right = rng.standard_normal(problem.d)
         np.testing.assert_allclose(hessian @ solve(right), right, rtol=1e-6, atol=1e-6)
-    moments = preconditioners.Moments(products, weights, quadratic)
+    moments = preconditioners.Variances(products, weights, quadratic)
     matrix = np.stack([moments(e) for e in np.eye(problem.d)], axis=1)
     np.testing.assert_allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12)
     assert np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min() > 0.0

@@ -5,8 +5,7 @@ Losses with kinks are rounded off (``envelope.py``), which leaves
 with a Lipschitz gradient of the losses. Newton steps with a line search minimise it (Qi, Sun 1993):
 each goes towards the minimum of the quadratic model of the losses plus the penalty itself
 (``descent.py``). When a stage is solved well enough, its slopes become the multipliers of the next
-stage, which rounds off less (Rockafellar 1976; Li, Sun, Toh 2018). If the loss has no kinks there
-is one stage: Newton's method on the problem itself.
+stage, which rounds off less (Rockafellar 1976; Li, Sun, Toh 2018). Without kinks there is one.
 
 Cost of a step: nnz·d for the Gram matrix of samples whose slope can change, d³/3 for a system (with
 dK in place of d for K classes), or products with the Hessian (``systems.py``). Rate: superlinear.
@@ -86,8 +85,7 @@ class NewtonRun(FullPassRun):
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
         # A quadratic loss is its own model everywhere, so that a sample can save Hessians only.
         quadratic = scalar and bool(problem.loss.quadratic)
-        useful = not quadratic or estimate.pays(problem)
-        self.unsampled = warm.coef is None and scalar and useful
+        self.unsampled = warm.coef is None and scalar and (not quadratic or estimate.pays(problem))
         # Before a sample, or a step to the minimum, the loop need not evaluate all samples.
         sampled = self.unsampled and self._sample_size() > 0
         self.starts_at_zero = warm.coef is None and (sampled or quadratic)

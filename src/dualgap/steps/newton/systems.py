@@ -23,9 +23,9 @@ from dualgap.problem import Problem
 from dualgap.steps.newton.hessian_products import HessianProducts
 from dualgap.steps.newton.preconditioners import (
     GramFactor,
-    Moments,
     SampleFactor,
     SampleKernel,
+    Variances,
 )
 from dualgap.steps.newton.tuning import TUNING
 
@@ -42,7 +42,7 @@ class Systems:
         self.per_gap = np.divide(0.5, self.quadratic, out=np.zeros(problem.d), where=held)
         self.seconds = Seconds.of(problem)
         self.kernel: SampleKernel | None = None
-        self.moments: Moments | None = None
+        self.moments: Variances | None = None
         self.factor: Any = None
         self.origin: tuple[Floats, Floats, bool] | None = None  # what the factor follows from
         self.spent = 0.0  # seconds for products since the last factor
@@ -102,10 +102,10 @@ class Systems:
             self.moments = None
         return step, image, count
 
-    def _moments(self, weights: Floats, quadratic: Floats) -> Moments:
+    def _moments(self, weights: Floats, quadratic: Floats) -> Variances:
         """Those of earlier weights, if they served well."""
         if self.moments is None:
-            self.moments = Moments(self.products, weights, quadratic)
+            self.moments = Variances(self.products, weights, quadratic)
         return self.moments
 
     def _factorise(self, weights: Floats, quadratic: Floats) -> Any:
@@ -132,7 +132,7 @@ class Systems:
             with single_threaded_blas():  # as when it was computed first
                 self._factorise_by(*state["origin"])
         if state["moments"] is not None:
-            self.moments = Moments(self.products, *state["moments"])
+            self.moments = Variances(self.products, *state["moments"])
         self.spent = state["spent"]
 
 
