@@ -1,9 +1,9 @@
 """How much slower is ``method="auto"`` than the best suitable method? Run: make bench-auto
 
-For random points of a grid of generated problems this times ``auto`` and every practical method that
-accepts the problem, in one thread, and reports regret = time(auto)/time(best). Times are seconds of
-the CPU, so other work on the machine matters less. The goal is a median of at most 1.1 and at most 2
-anywhere.
+For random points of a grid of generated problems this times ``auto`` and every practical method
+that accepts the problem, in one thread, and reports regret = time(auto)/time(best). Times are
+seconds of the CPU, so other work on the machine matters less. The goal is a median of at most 1.1
+and at most 2 anywhere.
 A method that takes several times as long as the best so far is cut off.
 """
 
