@@ -15,8 +15,9 @@ from dualgap.linalg.gram import gram
 from dualgap.methods import auto
 from dualgap.penalties.structure import Shape
 from dualgap.steps.newton import descent, newton
-from dualgap.steps.newton.descent import minimum, solve_scaled
+from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton.envelope import SmoothLosses
+from dualgap.steps.newton.model import minimum
 
 rng = np.random.default_rng(0)
 

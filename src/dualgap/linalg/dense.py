@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel, ordered_kernel
+from dualgap.compile.kernels import kernel
 from dualgap.linalg import storage
 from dualgap.linalg.matrices import Dense
 from dualgap.linalg.parallel import (
@@ -78,37 +78,18 @@ def scatter(matrix: Dense, weights: Any, out: Any) -> None:
         out[:] = sum(sums[1:], start=sums[0])
 
 
-@ordered_kernel
+@kernel
 def _scatter(data: Any, weights: Any, begin: int, out: Any) -> None:
-    """For the places from ``begin`` on. Four rows at a time, so that sums are read and written a
-    quarter as often: a sixth of the time for five places."""
+    """For the places from ``begin`` on."""
     for first in range(0, len(out), BLOCK):
         own = out[first : first + BLOCK]
-        for t in range(len(own)):
-            own[t] = 0.0
-        low, high = begin + first, begin + first + len(own)
-        i0, i1, i2, waiting = 0, 0, 0, 0
+        own[:] = 0.0
         for i in range(len(weights)):
-            if weights[i] == 0.0:
-                continue
-            if waiting == 0:
-                i0 = i
-            elif waiting == 1:
-                i1 = i
-            elif waiting == 2:
-                i2 = i
-            else:
-                w0, w1, w2, w3 = weights[i0], weights[i1], weights[i2], weights[i]
-                x0, x1 = data[i0, low:high], data[i1, low:high]
-                x2, x3 = data[i2, low:high], data[i, low:high]
+            weight = weights[i]
+            if weight != 0.0:
+                x = data[i, begin + first : begin + first + len(own)]
                 for t in range(len(own)):
-                    own[t] += (w0 * x0[t] + w1 * x1[t]) + (w2 * x2[t] + w3 * x3[t])
-            waiting = (waiting + 1) % 4
-        for turn in range(waiting):
-            i = i0 if turn == 0 else i1 if turn == 1 else i2
-            x = data[i, low:high]
-            for t in range(len(own)):
-                own[t] += weights[i] * x[t]
+                    own[t] += weight * x[t]
 
 
 @kernel

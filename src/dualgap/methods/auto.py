@@ -32,8 +32,7 @@ class Tuning:
     docs/decisions/choosing-a-method.md the measurements.
     """
 
-    # The most multiplications for a Gram matrix, and the most coefficients, of a Newton step; both
-    # take about a second.
+    # The most products for a Gram matrix, and coefficients, of a Newton step: about a second each.
     newton_products: float = 2e9
     newton_coefficients: int = 2000
     # The most features of small dense data whose systems are solved without BLAS: 0.2 ms each, so
@@ -90,14 +89,13 @@ def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
         few = has_free_intercept(problem)
         return _auto("sweeps", "only the intercept has no penalty" if few else reason_view(problem))
     if newton_seconds(problem, tol) <= sweeps_seconds(problem, tol):
-        return _auto("newton", "there are few features and its steps should cost less than sweeps")
+        return _auto("newton", "its steps should cost less than sweeps")
     return _auto("sweeps", "they should cost less than Newton steps")
 
 
 def _newton_is_possible(problem: Problem) -> bool:
-    if METHODS["newton"].refusal(problem):
-        return False
-    return solves_by_products(problem) or problem.coef_size <= TUNING.newton_coefficients
+    few = problem.coef_size <= TUNING.newton_coefficients or solves_by_products(problem)
+    return few and METHODS["newton"].refusal(problem) is None
 
 
 def _is_small(problem: Problem) -> bool:
@@ -230,13 +228,8 @@ def _newton_passes(problem: Problem) -> float:
 
 
 def _newton_is_affordable(problem: Problem) -> bool:
-    if METHODS["newton"].refusal(problem):
-        return False
-    if solves_by_products(problem):
-        return True
-    if problem.coef_size > TUNING.newton_coefficients:
-        return False
-    return _gram_products(problem) <= TUNING.newton_products
+    cheap = solves_by_products(problem) or _gram_products(problem) <= TUNING.newton_products
+    return cheap and _newton_is_possible(problem)
 
 
 def _gram_products(problem: Problem) -> float:

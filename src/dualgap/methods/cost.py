@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dualgap.compile.rules import curvature
 from dualgap.linalg import storage
 from dualgap.linalg.validate import SMALLEST
 from dualgap.problem import Problem
@@ -47,10 +48,13 @@ class Tuning:
     kink_systems: float = 10.0
     passes_of_a_step: float = 2.0
     # Where systems are solved by products: steps, products for a system (at most what factors and
-    # the products before them cost), and what else a step takes, in products. Losses made of pieces
-    # take more steps if features are many for the samples and λ is small: then each step meets
-    # other pieces (11 at a condition of 3, 1,000 × 1,000 numbers; 50 to 80 at 3,000).
+    # the products before them cost), and what else a step takes, in products. Losses that are flat
+    # where they are least take more steps if features are many for the samples and λ is small: then
+    # each step meets other pieces (11 at a condition of 3, 1,000 × 1,000 numbers; 50 to 80 at
+    # 3,000). Huber's loss does not: 17 at 17,000.
     product_steps: float = 6.0
+    product_steps_of_pieces: float = 10.0
+    overhead_of_a_step: float = 2e-4  # seconds, whatever the data are
     products_of_a_system: float = 8.0
     products_of_a_quadratic: float = 25.0
     factors_of_a_system: float = 2.0
@@ -99,10 +103,21 @@ def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
     other = TUNING.products_of_a_step * seconds.product
     if problem.loss.quadratic:
         return float(min(TUNING.products_of_a_quadratic * seconds.product, factors) + other)
-    steps = TUNING.product_steps
-    if hasattr(problem.loss, "face") or not problem.loss.differentiable:
+    pieces = hasattr(problem.loss, "face") or not problem.loss.differentiable
+    steps = TUNING.product_steps_of_pieces if pieces else TUNING.product_steps
+    if _may_be_flat(problem):
         steps += problem.d / problem.n * _condition(problem) ** 0.5
-    return float(steps * (min(TUNING.products_of_a_system * seconds.product, factors) + other))
+    system = min(TUNING.products_of_a_system * seconds.product, factors)
+    return float(steps * (system + other + TUNING.overhead_of_a_step))
+
+
+def _may_be_flat(problem: Problem) -> bool:
+    """Whether the loss has no curvature where a sample is fitted as well as can be."""
+    loss = problem.loss
+    if not loss.differentiable or not problem.targets.on_scale_of_y:
+        return not loss.differentiable or hasattr(loss, "face")
+    y = float(problem.y[0])
+    return not float(curvature(loss, y, y)) > 0.0
 
 
 def sweeps_seconds(problem: Problem, tol: float) -> float:
@@ -117,7 +132,7 @@ def sweeps_seconds(problem: Problem, tol: float) -> float:
 def _condition(problem: Problem) -> float:
     """The mean of q/γ, for kinks of q."""
     mean = float(np.mean(problem.row_squares)) - problem.constant**2 * (problem.intercept is True)
-    return max(mean, 0.0) / (problem.n * problem.lam * (problem.loss.gamma or 1.0))
+    return float(max(mean, 0.0) / (problem.n * problem.lam * (problem.loss.gamma or 1.0)))
 
 
 def _condition_of_few_samples(problem: Problem) -> float:

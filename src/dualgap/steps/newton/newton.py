@@ -5,14 +5,12 @@ Losses with kinks are rounded off (``envelope.py``), which leaves
 with a Lipschitz gradient of the losses. Newton steps with a line search minimise it (Qi, Sun 1993):
 each goes towards the minimum of the quadratic model of the losses plus the penalty itself
 (``descent.py``). When a stage is solved well enough, its slopes become the multipliers of the next
-stage, which rounds off less (Rockafellar 1976; Li, Sun, Toh 2018). If the loss has no kinks there
-is one stage: Newton's method on the problem itself.
+stage, which rounds off less (Rockafellar 1976; Li, Sun, Toh 2018). Without kinks there is one.
 
 Cost of a step: nnz·d for the Gram matrix of samples whose slope can change, d³/3 for a system (with
-dK in place of d for K classes). Rate: superlinear, in the steps of a stage and in the stages.
-Two things save passes over all data. A run starts at the minimum for a random sample of the data.
-And if the slope of the loss is constant except near its kinks, few samples can change their slopes:
-several steps are made on these before all samples are evaluated again.
+dK in place of d for K classes), or products with the Hessian (``systems.py``). Rate: superlinear.
+A run starts at the minimum for a random sample. If slopes are constant except near kinks, several
+steps are made on the samples near these before all samples are evaluated again.
 """
 
 from __future__ import annotations
@@ -87,8 +85,7 @@ class NewtonRun(FullPassRun):
         self.setting, self.rng = setting, setting.rng or np.random.default_rng(0)
         # A quadratic loss is its own model everywhere, so that a sample can save Hessians only.
         quadratic = scalar and bool(problem.loss.quadratic)
-        useful = not quadratic or estimate.pays(problem)
-        self.unsampled = warm.coef is None and scalar and useful
+        self.unsampled = warm.coef is None and scalar and (not quadratic or estimate.pays(problem))
         # Before a sample, or a step to the minimum, the loop need not evaluate all samples.
         sampled = self.unsampled and self._sample_size() > 0
         self.starts_at_zero = warm.coef is None and (sampled or quadratic)
@@ -275,7 +272,7 @@ class NewtonRun(FullPassRun):
             "reach": self.reach,
             "unsampled": self.unsampled,
             "estimate": at.estimate,
-            "systems": None if at.systems is None else at.systems.state(),
+            "systems": at.systems and at.systems.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -288,7 +285,7 @@ class NewtonRun(FullPassRun):
         self.steps, self.reach = state["steps"], state["reach"]
         self.unsampled = state["unsampled"]
         at.estimate = state.get("estimate")  # unknown to older versions, as is the next one
-        if at.systems is not None and state.get("systems") is not None:
+        if at.systems and state.get("systems"):
             at.systems.restore(state["systems"])
 
 

@@ -1,6 +1,6 @@
 """What stands in for the inverse of a Hessian H = Xᵀ W X + diag(quadratic), from cheap to exact.
 
-``Moments``      variances of the features, around their weighted means
+``Variances``      variances of the features, around their weighted means
 ``GramFactor``   a Cholesky factor of H
 ``SampleFactor`` the same inverse, by a system with an unknown for each sample: for n < d
 """
@@ -21,7 +21,7 @@ from dualgap.steps.newton.cholesky import scaled_factor
 from dualgap.steps.newton.hessian_products import HessianProducts
 
 
-class Moments:
+class Variances:
     """The diagonal of H in terms of centred features, whose intercept sees none of them."""
 
     def __init__(self, products: HessianProducts, weights: Floats, quadratic: Floats) -> None:

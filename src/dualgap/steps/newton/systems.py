@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.linalg import storage
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import Shape
 from dualgap.problem import Problem
 from dualgap.steps.newton.hessian_products import HessianProducts
 from dualgap.steps.newton.preconditioners import (
     GramFactor,
-    Moments,
     SampleFactor,
     SampleKernel,
+    Variances,
 )
 from dualgap.steps.newton.tuning import TUNING
 
@@ -41,9 +42,9 @@ class Systems:
         self.per_gap = np.divide(0.5, self.quadratic, out=np.zeros(problem.d), where=held)
         self.seconds = Seconds.of(problem)
         self.kernel: SampleKernel | None = None
-        self.moments: Moments | None = None
+        self.moments: Variances | None = None
         self.factor: Any = None
-        self.origin: tuple[Floats, Floats] | None = None  # weights and quadratic of the factor
+        self.origin: tuple[Floats, Floats, bool] | None = None  # what the factor follows from
         self.spent = 0.0  # seconds for products since the last factor
 
     def solve(
@@ -101,20 +102,24 @@ class Systems:
             self.moments = None
         return step, image, count
 
-    def _moments(self, weights: Floats, quadratic: Floats) -> Moments:
+    def _moments(self, weights: Floats, quadratic: Floats) -> Variances:
         """Those of earlier weights, if they served well."""
         if self.moments is None:
-            self.moments = Moments(self.products, weights, quadratic)
+            self.moments = Variances(self.products, weights, quadratic)
         return self.moments
 
     def _factorise(self, weights: Floats, quadratic: Floats) -> Any:
-        self.spent, self.origin = 0.0, (weights, quadratic)
-        if self.seconds.gram <= self.seconds.of_kernel(self.kernel is not None):
+        by_samples = self.seconds.gram > self.seconds.of_kernel(self.kernel is not None)
+        return self._factorise_by(weights, quadratic, by_samples)
+
+    def _factorise_by(self, weights: Floats, quadratic: Floats, by_samples: bool) -> Any:
+        self.spent, self.origin = 0.0, (weights, quadratic, by_samples)
+        if not by_samples:
             self.factor = GramFactor(self.problem, weights, quadratic)
-        else:
-            if self.kernel is None:
-                self.kernel = SampleKernel(self.problem, self.quadratic)
-            self.factor = SampleFactor(self.kernel, weights)
+            return self.factor
+        if self.kernel is None:
+            self.kernel = SampleKernel(self.problem, self.quadratic)
+        self.factor = SampleFactor(self.kernel, weights)
         return self.factor
 
     def state(self) -> dict[str, Any]:
@@ -124,9 +129,10 @@ class Systems:
 
     def restore(self, state: dict[str, Any]) -> None:
         if state["origin"] is not None:
-            self._factorise(*state["origin"])
+            with single_threaded_blas():  # as when it was computed first
+                self._factorise_by(*state["origin"])
         if state["moments"] is not None:
-            self.moments = Moments(self.products, *state["moments"])
+            self.moments = Variances(self.products, *state["moments"])
         self.spent = state["spent"]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile.kernels import inner
-from dualgap.steps.newton.descent import sweeps
+from dualgap.steps.newton.model import sweeps
 from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.gram_kernels import solve_on
 

@@ -3,7 +3,7 @@
 Sweeps of coordinate steps find the signs of the coefficients; direct solves for these signs end a
 model exactly. Penalties enter by their ``prox``, so that a user's own penalty gets sweeps alone.
 
-``newton/descent.minimum`` solves the same kind of model. They stay two because working sets need a
+``newton/model.minimum`` solves the same kind of model. They stay two because working sets need a
 tolerance and any ``prox``, Newton steps an accuracy that only rounding errors limit. Measured with
 each in the place of the other (L1, tol 1e-6): working sets with the other solver take 0.9 to 1.8
 times as long on a9a (logistic), 1.3 to 1.6 times on madelon (Lasso), 0.9 to 1.1 times there with
