@@ -6,14 +6,12 @@ An estimator is one ``Problem`` or a list of them (one-vs-rest, several targets)
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from dualgap.compile.first_use import first_fit
@@ -276,24 +274,6 @@ def choice(value: Any, name: str, known: Collection[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ValueError(unknown(name, str(value), known))
     return value
-
-
-def sample_weights(given: Any, n: int) -> Floats | None:
-    """Weights as a vector; a single number is repeated."""
-    if given is None:
-        return None
-    if isinstance(given, numbers.Number):
-        return np.full(n, number(given, "sample_weight", 0.0, open_low=True))
-    weights = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weights.ndim != 1:
-        raise ValueError(f"sample_weight must have one dimension, not shape {weights.shape}")
-    if len(weights) != n:
-        raise ValueError(f"sample_weight has {len(weights)} entries for {n} samples")
-    if (weights < 0.0).any():
-        raise ValueError("sample_weight has negative entries")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample")
-    return np.asarray(weights)
 
 
 def total_weight(weights: Floats | None, n: int) -> float:

@@ -12,9 +12,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from dualgap.estimators.base import CertifiedModel, sample_weights
+from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.fits import Subproblem, with_callbacks
-from dualgap.estimators.validated import labelled_data
+from dualgap.estimators.validated import labelled_data, sample_weights
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
 from dualgap.run.snapshot import Snapshot

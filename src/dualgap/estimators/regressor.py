@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
-from dualgap.estimators.base import CertifiedModel, sample_weights
+from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.fits import Subproblem, with_callbacks
-from dualgap.estimators.validated import training_data
+from dualgap.estimators.validated import sample_weights, training_data
 from dualgap.proof.predictions import CertifiedPredictions
 
 

@@ -11,18 +11,13 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import column_or_1d
 
 from dualgap import losses
-from dualgap.estimators.base import (
-    MOST,
-    Strength,
-    sample_weights,
-    total_weight,
-)
+from dualgap.estimators.base import MOST, Strength, total_weight
 from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.estimators.ridge_targets import coefficients_of_targets
-from dualgap.estimators.validated import training_data
+from dualgap.estimators.validated import sample_weights, training_data
 from dualgap.linalg.validate import number
 
 

@@ -7,11 +7,19 @@ of ``Problem`` the words of scikit-learn.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from dualgap.linalg.validate import Floats, number
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -32,6 +40,24 @@ def labelled_data(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if y.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
         check_classification_targets(y)
     return X, y
+
+
+def sample_weights(given: Any, n: int) -> Floats | None:
+    """Weights as a vector; a single number is repeated."""
+    if given is None:
+        return None
+    if isinstance(given, numbers.Number):
+        return np.full(n, number(given, "sample_weight", 0.0, open_low=True))
+    weights = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must have one dimension, not shape {weights.shape}")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {n} samples")
+    if (weights < 0.0).any():
+        raise ValueError("sample_weight has negative entries")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample")
+    return np.asarray(weights)
 
 
 def new_data(model: Any, X: Any) -> Any:

@@ -22,8 +22,8 @@ from dualgap.proof import terms
 from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.free_features import FreeFeatures, free_features
 
-# Data of so many numbers, zeros included, count as small: 2 MB, which caches hold. From there on
-# arithmetic takes longer than calls from Python, and threads share it.
+# Data of so many numbers count as small: 2 MB, which caches hold. From there on arithmetic takes
+# longer than calls from Python, and threads share it.
 SMALL = 1 << 18
 _WRITTEN_OUT = 1000  # coefficients; the facts of more, if all are alike, are stored once
 # Least squares is one step, so that larger data are small as well: so few features, next to which
@@ -58,7 +58,7 @@ class Objective(DesignMatrix):
     y: Any  # as kernels see it
     classes: Any  # the labels that y stands for, or None
     c: Floats  # the weights of the terms
-    scale: Any  # P(0), see ``Problem``
+    scale: Any
 
     @cached_property
     def targets(self) -> Targets:
@@ -256,9 +256,8 @@ class Objective(DesignMatrix):
     @cached_property
     def origin_value(self) -> float:
         """λ g at its minimum."""
-        if not self.distinct_features.least.any():
-            return 0.0
-        return self.penalty_value(self.features.origin)
+        least = self.distinct_features.least
+        return self.penalty_value(self.features.origin) if least.any() else 0.0
 
 
 def _feature_facts(penalty: Any, size: int) -> FeatureFacts:

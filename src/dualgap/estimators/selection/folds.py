@@ -23,10 +23,10 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from dualgap.compile.first_use import first_fit
-from dualgap.estimators.base import sample_weights
 from dualgap.estimators.fits import max_epochs, seeds
 from dualgap.estimators.selection.path_solutions import solutions_at
 from dualgap.estimators.selection.paths import warn_of_unsolved
+from dualgap.estimators.validated import sample_weights
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
