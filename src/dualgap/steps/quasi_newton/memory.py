@@ -43,11 +43,12 @@ class Memory:
         self.YT[:] = self.T[:, 0] @ self.Y[:, -1].T
 
     def add(self, s: Floats, y: Floats, gradient: Floats) -> None:
-        """Remember a step to a point with this gradient, unless rounding hides its curvature."""
+        """Remember a step along the last direction, to a point with this gradient, unless rounding
+        hides its curvature."""
         product = dot(s, y)
         if not product > _LEAST_COSINE * np.sqrt(dot(s, s) * dot(y, y)):
             return
-        before = (self.Sg, self.Tg) if self.gradient is not None else self._products(gradient - y)
+        before = self.Sg, self.Tg
         self._multiply(gradient)
         full = len(self.order) == len(self.S)
         place = self.order.pop(0) if full else len(self.order)
@@ -61,11 +62,8 @@ class Memory:
         self.YT[place, place] = dot(self.T[place], y)
         self.Sg[place], self.Tg[place] = dot(s, gradient), dot(self.T[place], gradient)
 
-    def _products(self, gradient: Floats) -> tuple[Floats, Floats]:
-        return self.S[:, 0] @ gradient[-1], self.T[:, 0] @ gradient[-1]
-
     def _multiply(self, gradient: Floats) -> None:
-        self.Sg, self.Tg = self._products(gradient)
+        self.Sg, self.Tg = self.S[:, 0] @ gradient[-1], self.T[:, 0] @ gradient[-1]
         self.gradient = gradient
 
     def direction(self, gradient: Floats) -> Floats:

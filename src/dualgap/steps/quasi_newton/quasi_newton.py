@@ -87,6 +87,7 @@ class QuasiNewtonRun(ClassRun):
                     break
             self._balance()
             self._centre()
+        self.memory.gradient = None  # a run that resumes here multiplies anew: so does this one
         return int(self.x is not before), *self.worth(2 * count + 2)
 
     def _is_close(self) -> bool:
