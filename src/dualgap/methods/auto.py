@@ -35,8 +35,7 @@ class Tuning:
     # The most products for a Gram matrix, and coefficients, of a Newton step: about a second each.
     newton_products: float = 2e9
     newton_coefficients: int = 2000
-    # The most features of small dense data whose systems are solved without BLAS: 0.2 ms each, so
-    # that a whole fit takes a millisecond or two, as long as other methods need to begin.
+    # The most features of small dense data: systems take 0.2 ms without BLAS, a fit 1 or 2 ms.
     small_features: int = 100
     # The most passes over the data that a Newton step may cost where steps over features are an
     # alternative (a9a 8, ijcnn1 and covtype 6, mushrooms 11). Sweeps are compared by cost.
@@ -44,8 +43,7 @@ class Tuning:
     # Condition of the dual problem from which Newton steps are taken whenever they are affordable.
     coupled_condition: float = 20.0
     # Samples per feature from which Newton steps that start on a subsample beat working sets, up to
-    # so many features: covtype, logistic with L1, 50 to 100 ms against 170 to 320; a9a 5 and 8 ms
-    # against 8 and 11.
+    # so many features: L1 logistic, covtype 50 to 100 ms against 170 to 320, a9a 5 against 8.
     tall_samples_per_feature: int = 200
     tall_features: int = 500
     # How much faster BLAS multiplies arrays than a loop multiplies the entries of sparse matrices.
