@@ -71,7 +71,8 @@ def walk(call: Callable[[], Any]) -> Walk:
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(f"{PACKAGE}/"):
             name = getattr(code, "co_qualname", code.co_name)
-            met.setdefault(Visit(str(Path(code.co_filename).relative_to(PACKAGE)), name))
+            if name != "Kernel.__call__":  # which starts every kernel
+                met.setdefault(Visit(str(Path(code.co_filename).relative_to(PACKAGE)), name))
 
     call()  # imports, compiles and fills caches
     threading.setprofile(note)

@@ -168,6 +168,6 @@ def slope_at(problem: Any, b: float) -> float:
 
 
 def _stride(problem: Any) -> float:
-    if not problem.targets.on_scale_of_y:
+    if problem.targets.labels or not problem.targets.on_scale_of_y:
         return 1.0
     return float(np.sum(problem.c * np.abs(problem.y))) or 1.0

@@ -127,7 +127,7 @@ def solve(
     with parallel.at_most(threads) as allowed:
         # A resumed run keeps the method that "auto" chose for its first tol.
         name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
-        if not problem.scale < LARGEST:
+        if not problem.scale + problem.least < LARGEST:
             raise ValueError(
                 "X and y are so large that the objective overflows at the start: rescale"
             )
