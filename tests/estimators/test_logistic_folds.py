@@ -9,8 +9,9 @@ from sklearn import linear_model
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import dualgap as dg
-from dualgap.estimators.selection import logistic_folds, newton_paths
-from dualgap.estimators.selection.newton_paths import NewtonPaths
+from dualgap.estimators.selection import logistic_folds
+from dualgap.steps.path import fold_paths
+from dualgap.steps.path.fold_paths import NewtonPaths
 
 RNG = np.random.default_rng(3)
 CS = [10.0, 0.01, 1.0, 100.0]
@@ -92,7 +93,7 @@ def test_points_solved_in_one_run_have_small_gaps(shape, classes):
     for direct in (True, False):
         with pytest.MonkeyPatch.context() as patch:
             worth = 0.0 if direct else np.inf
-            patch.setattr(newton_paths, "steps_worth_hessians", lambda *_, worth=worth: worth)
+            patch.setattr(fold_paths, "steps_worth_hessians", lambda *_, worth=worth: worth)
             run = NewtonPaths(X, y, classes, weights, True, 1e-6)
         paths, _ = run.follow(np.array([0.01, 1.0, 100.0]), 100)
         assert paths.solved.all()
@@ -165,7 +166,7 @@ def test_ctrl_c_ends_the_run_of_all_folds(monkeypatch):
         raise KeyboardInterrupt
 
     X, y = data(60, 5, 3)
-    monkeypatch.setattr(newton_paths, "newton_step", interrupt)
+    monkeypatch.setattr(fold_paths, "newton_step", interrupt)
     with pytest.raises(KeyboardInterrupt):
         dg.LogisticRegressionCV(Cs=4, cv=3).fit(X, y)
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators.selection.newton_paths import FoldPaths, NewtonPaths
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
+from dualgap.steps.path.fold_paths import FoldPaths, NewtonPaths
 
 # Numbers of the decision values that one run keeps: 32 MB. More folds are several runs.
 _MOST_VALUES = 1 << 22

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.scalar import EPS
-from dualgap.estimators.selection.class_losses import SeveralClasses, TwoClasses
-from dualgap.estimators.selection.newton_steps import (
+from dualgap.linalg import storage
+from dualgap.linalg.validate import Floats
+from dualgap.proof.goal import LEAST_SHARE
+from dualgap.steps.path.class_losses import SeveralClasses, TwoClasses
+from dualgap.steps.path.fold_steps import (
     TUNING,
     inexact_step,
     newton_step,
     steps_worth_hessians,
 )
-from dualgap.linalg import storage
-from dualgap.linalg.validate import Floats
-from dualgap.proof.goal import LEAST_SHARE
 
 
 class FoldPaths(NamedTuple):
