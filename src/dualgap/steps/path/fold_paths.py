@@ -76,7 +76,7 @@ class NewtonPaths:
         """Whether X is dense and small enough for a copy."""
         if storage.is_sparse(X) or storage.is_on_disk(X) or X.size > TUNING.most_numbers:
             return False
-        return min(X.shape) * width <= TUNING.most_unknowns
+        return bool(min(X.shape) * width <= TUNING.most_unknowns)
 
     def with_weights(self, weights: Floats, start: Floats) -> NewtonPaths:
         """One more fold, which starts from ``start``."""
@@ -149,8 +149,8 @@ class NewtonPaths:
             slopes = weights[:, :, None] * point.slopes()
             gradient = (self.rows.T @ slopes.reshape(self.n, -1)).reshape(w.shape)
             gradient += ridge[:, None, None] * w
-            last = (gradient[-1], w[-1]) if self.intercept else (0, 0)
-            gaps = _gaps(gradient[:own], *last, C)
+            offset, last = (gradient[-1], w[-1]) if self.intercept else (0, 0)
+            gaps = _gaps(gradient[:own], offset, last, C)
             # Half of the target: rounding errors of a rotation may take some of the rest.
             targets = 0.5 * self.tol * np.maximum(objective - gaps, self.least[some])
             self.w[:, some], self.values[:, some] = w, values

@@ -78,7 +78,7 @@ def newton_step(rows: Floats, weighted: Floats, ridge: Floats, gradient: Floats)
     diagonal += 4.0 * EPS * width * size  # what saturated samples leave may be singular
     right = scale * gradient.transpose(1, 2, 0).reshape(models, -1)
     move = scale * np.linalg.solve(hessian, right[:, :, None])[:, :, 0]
-    return -move.reshape(models, width, size).transpose(2, 0, 1)
+    return np.asarray(-move.reshape(models, width, size).transpose(2, 0, 1))
 
 
 def inexact_step(
