@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import papers
 from dualgap.cli import app
-from dualgap.compile.kernels import cache_folder
+from dualgap.compile.machine import cache_folder
 from papers import curves, made
 from papers import runs as runs_module
 from papers.costs import Costs, exponent

@@ -285,7 +285,7 @@ def test_auto_says_why(monkeypatch):
     assert "the data are small" in dg.solve(make("logistic")).method
     for limit in ("SMALL", "SMALL_SQUARES", "TALL_FEATURES"):
         monkeypatch.setattr(f"dualgap.problem.objective.{limit}", 0)
-    assert "newton, since there are few features" in dg.solve(make("logistic")).method
+    assert "newton, since its steps should cost less" in dg.solve(make("logistic")).method
     sampled = dg.solve(make("logistic"), sampling="uniform").method
     assert "cd-gap-decay, since the penalty is strongly convex" in sampled
     assert "no derivative" in dg.solve(make("hinge"), sampling="uniform").method

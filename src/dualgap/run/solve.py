@@ -213,7 +213,7 @@ def _generator(random_state: Any, is_needed: bool) -> np.random.Generator | None
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
 
 
-_PLAIN = (bool, int, float, str)
+_PLAIN = (bool, int, float)
 
 
 def _other_than_default(**given: Any) -> dict[str, str]:
