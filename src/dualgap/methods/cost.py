@@ -55,8 +55,8 @@ class Tuning:
     product_steps: float = 6.0
     product_steps_of_pieces: float = 10.0
     # Features per sample from which small features count as well, since nearly all samples can be
-    # fitted. With columns from 1e-3 to 1e3 Newton steps and passes of sweeps are, for 700 × 700
-    # numbers, 12 and more than 10,000, for 500 × 700 51 and more than 300, for 300 × 700 266 and 60.
+    # fitted. With columns from 1e-3 to 1e3, 700 × 700 numbers take 12 Newton steps, or more than
+    # 10,000 passes of sweeps, 500 × 700 take 51, or more than 300, and 300 × 700 take 266, or 60.
     few_samples: float = 2.0
     overhead_of_a_step: float = 2e-4  # seconds, whatever the data are
     products_of_a_system: float = 8.0
@@ -116,7 +116,7 @@ def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
 
 
 def _weighty_features(problem: Problem) -> float:
-    """How many features let a step meet other pieces: those of size, unless samples are very few."""
+    """How many features let a step meet other pieces: those of size, unless samples are few."""
     few = problem.n * TUNING.few_samples < problem.p
     return float(problem.d) if few else _independent_features(problem)
 
