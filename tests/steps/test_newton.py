@@ -14,7 +14,7 @@ from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
 from dualgap.methods import auto
 from dualgap.penalties.structure import Shape
-from dualgap.steps.newton import descent, newton
+from dualgap.steps.newton import model, newton
 from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton.envelope import SmoothLosses
 from dualgap.steps.newton.model import minimum
@@ -254,10 +254,10 @@ def test_one_hot_codes_are_collinear(monkeypatch):
         solves.append(0)
         return solve_scaled(*args)
 
-    monkeypatch.setattr(descent, "solve_scaled", counted)
+    monkeypatch.setattr(model, "solve_scaled", counted)
     solution = dg.solve(dg.Problem(X, y, "logistic", "l1", 1e-5), "newton", tol=1e-8)
     assert solution.converged
-    assert len(solves) < 500
+    assert 0 < len(solves) < 500
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
