@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn import linear_model
 from sklearn.base import clone
-from sklearn.metrics import get_scorer
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, max_error
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -205,6 +205,17 @@ def test_a_scorer_gets_the_weights_of_its_fold():
         theirs.fit(X, y, sample_weight=WEIGHTS)
     assert ours.alpha_ == theirs.alpha_
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error", make_scorer(max_error)])
+def test_ridge_scores_folds_with_weights_if_the_score_can(scoring):
+    ours = RidgeCV(alphas=[3.0], cv=3, scoring=scoring, **TIGHT).fit(X, y, sample_weight=WEIGHTS)
+    score, scores = check_scoring(ours, scoring=scoring), []
+    for train, test in KFold(3).split(X):
+        model = linear_model.Ridge(alpha=3.0).fit(X[train], y[train], WEIGHTS[train])
+        own = {} if callable(scoring) else {"sample_weight": WEIGHTS[test]}
+        scores.append(score(model, X[test], y[test], **own))
+    assert ours.best_score_ == pytest.approx(np.mean(scores), rel=1e-6)
 
 
 def test_callbacks_see_the_refit(capsys):

@@ -76,7 +76,7 @@ class CrossValidated:
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,), for RidgeCV also (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
-            Used for fitting and, except by RidgeCV with folds, for scores.
+            Used for fitting and for scores, unless ``scoring`` cannot use them.
         **params
             For splitter and scorer, if scikit-learn's metadata routing is on.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,10 @@ class RidgeCV(CrossValidated, Ridge):
         return Choice({"alpha": alpha}, attributes, unsolved, points, start)
 
     def _scores_use_weights(self) -> bool:
-        return self.cv is None
+        if self.cv is None:
+            return True
+        scorer = self._scorer()
+        return "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
 
     def _alphas(self) -> Floats:
         alphas = np.atleast_1d(real_array(self.alphas, "alphas").astype(np.float64))
@@ -167,7 +171,8 @@ class RidgeCV(CrossValidated, Ridge):
         for name in ("store_cv_results", "alpha_per_target"):
             if getattr(self, name):
                 raise ValueError(f"{name}=True is for leave-one-out, that is cv=None")
-        folds = self._split(X, y, routed, fitted=weights)
+        scored = weights if "sample_weight" in routed.scorer.score else None
+        folds = self._split(X, y, routed, fitted=weights, scored=scored)
         jobs = [(X, y, Y, weights, train, test, alphas, routed) for train, test in folds]
         return self._on_folds(self._scores, jobs)
 
