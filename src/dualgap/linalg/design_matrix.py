@@ -81,7 +81,7 @@ class DesignMatrix:
         For a dense matrix the same pass finds the norms across that order.
         """
         stored = self._stored
-        self._measured: dict[str, tuple[Floats, Any]] = {}  # shared with copies of this object
+        self._measured: dict[str, Any] = {}  # shared with copies of this object
         if isinstance(stored, Dense):
             self._along, across = dense.measure(stored)
             self._measured["across"] = across, np.broadcast_to(len(self._along), len(across))
@@ -113,6 +113,12 @@ class DesignMatrix:
         if "across" not in self._measured:
             self._measured["across"] = products.measure_across(self._stored)
         return self._measured["across"]
+
+    def own_copy(self) -> Any:
+        """A copy of X, the same for all that share its norms."""
+        if "copy" not in self._measured:
+            self._measured["copy"] = self.X.copy()
+        return self._measured["copy"]
 
     @property
     def squares_of_rows(self) -> Floats:

@@ -22,7 +22,7 @@ from dualgap.proof.goal import LEAST_SHARE
 _BLOCK_NUMBERS = 250_000
 _BLOCKS_AT_ONCE = 8
 _CACHED_NUMBERS = 130_000  # of some columns that are centred and multiplied, in a cache of 1 MB
-_KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
+KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
 # The largest share of σ² + α that rounding errors of eigenvalues may be, else there is an SVD.
 _ACCURATE = 1e-8
 
@@ -95,7 +95,7 @@ class Decomposition:
 
     def _mean_of_centred(self) -> Floats:
         """What rounding errors of the means leave: far from 0 it would count as a direction."""
-        if self.X.size <= _KEPT_NUMBERS:
+        if self.X.size <= KEPT_NUMBERS:
             rows = np.subtract(self.X, self.mean, dtype=np.float64)
             rest = self.shares @ rows
             rows -= rest
