@@ -112,7 +112,8 @@ class DesignMatrix:
         """
         if "across" not in self._measured:
             self._measured["across"] = products.measure_across(self._stored)
-        return self._measured["across"]
+        found: tuple[Floats, Any] = self._measured["across"]
+        return found
 
     def own_copy(self) -> Any:
         """A copy of X, the same for all that share its norms."""
