@@ -116,9 +116,10 @@ class DesignMatrix:
         return found
 
     def own_copy(self) -> Any:
-        """A copy of X, the same for all that share its norms."""
+        """A copy of X in its order, the same for all that share its norms."""
         if "copy" not in self._measured:
-            self._measured["copy"] = self.X.copy()
+            order = {} if storage.is_sparse(self.X) else {"order": "C" if self.by_rows else "F"}
+            self._measured["copy"] = self.X.copy(**order)
         return self._measured["copy"]
 
     @property

@@ -182,6 +182,8 @@ class Problem(Objective):
         for fact in ("rows", "stored_rows", "columns", "small_rows"):
             other.__dict__.pop(fact, None)
         other.X = X
+        if other.by_rows != self.by_rows:  # norms along rows are others than those along columns
+            other.measure()
         return other
 
     def on_features(self, kept: Any) -> Problem | None:
