@@ -40,6 +40,19 @@ def test_radii_do_not_follow_arrays_that_users_change(kind):
     np.testing.assert_array_equal(changed.decision_radius(there), untouched.decision_radius(there))
 
 
+@pytest.mark.parametrize("n", [40, 7])
+@pytest.mark.parametrize("kind", [dg.Ridge, dg.ElasticNet])
+def test_radii_do_not_depend_on_the_order_of_memory(n, kind):
+    A = np.random.default_rng(3).normal(size=(2 * n, 14)) * np.arange(1, 15) + 5.0
+    X, y = np.ascontiguousarray(A[::2, ::2]), A[::2, 1]
+    models = [kind(0.1, tol=1e-6).fit(own, y) for own in (X, np.asfortranarray(X), A[::2, ::2])]
+    radii = [model.decision_radius(X) / np.sqrt(model.dual_gap_) for model in models]
+    for other in radii[1:]:  # up to what rounding adds to them
+        np.testing.assert_allclose(radii[0], other, rtol=0.1)
+    for column in (X[:, :1], A[::2, :1], np.asfortranarray(X[:, :1])):
+        assert (kind(0.1).fit(column, y).decision_radius(column) > 0.0).all()
+
+
 def test_nothing_is_certified_about_coefficients_of_another_origin():
     X, y = load_iris(return_X_y=True)
     model = dg.LogisticRegression().fit(X, y)

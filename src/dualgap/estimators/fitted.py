@@ -69,7 +69,7 @@ def _of_facts(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof:
 
 def _of_copy(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof: Any) -> Any:
     """The same from a copy of small data, which takes less time than those facts."""
-    own = problem.X.copy()
+    own = problem.own_copy()
 
     def radius() -> Radius:
         return radius_later(problem.with_data(own), w, a, z, point.ballast, proof)()

@@ -43,7 +43,7 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
 
     def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
         y = np.asarray(y, dtype=np.float64)
-        targets = [y] if y.ndim == 1 else list(y.T)
+        targets = [y] if y.ndim == 1 else list(np.ascontiguousarray(y.T))
         subproblems = self._subproblems(targets, weights, X.shape[1])
         self._complete(X, y, weights, subproblems, single=len(targets) == 1)
         if y.ndim == 2 and self._intercept() and len(targets) == 1:

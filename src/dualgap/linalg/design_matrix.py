@@ -81,7 +81,7 @@ class DesignMatrix:
         For a dense matrix the same pass finds the norms across that order.
         """
         stored = self._stored
-        self._measured: dict[str, tuple[Floats, Any]] = {}  # shared with copies of this object
+        self._measured: dict[str, Any] = {}  # shared with copies of this object
         if isinstance(stored, Dense):
             self._along, across = dense.measure(stored)
             self._measured["across"] = across, np.broadcast_to(len(self._along), len(across))
@@ -112,7 +112,15 @@ class DesignMatrix:
         """
         if "across" not in self._measured:
             self._measured["across"] = products.measure_across(self._stored)
-        return self._measured["across"]
+        found: tuple[Floats, Any] = self._measured["across"]
+        return found
+
+    def own_copy(self) -> Any:
+        """A copy of X in its order, the same for all that share its norms."""
+        if "copy" not in self._measured:
+            order = {} if storage.is_sparse(self.X) else {"order": "C" if self.by_rows else "F"}
+            self._measured["copy"] = self.X.copy(**order)
+        return self._measured["copy"]
 
     @property
     def squares_of_rows(self) -> Floats:

@@ -106,15 +106,13 @@ class Problem(Objective):
 
     def _share_penalty(self, other: Problem, penalty: Any) -> bool:
         """Take over what another problem knows of its penalty, if this is the same for sure."""
-        own, mine = vars(other), (self.d, self.intercept, self.width)
-        same = own.get("_given") is other.penalty and mine == (
-            other.d,
-            other.intercept,
-            other.width,
-        )
-        if not (same and structure.are_same(penalty, other.feature_penalty)):
+        own, same = vars(other), vars(other).get("_given") is other.penalty
+        one, two = ((each.d, each.intercept, each.width) for each in (self, other))
+        if not (same and one == two and structure.are_same(penalty, other.feature_penalty)):
             return False
         names = {"feature_penalty", "penalty", "_given", *_OF_PENALTY} - {"origin_value"}  # of λ
+        if self.X is other.X and type(self.loss) is type(other.loss):
+            names.add("small_rows")
         self.__dict__.update({name: own[name] for name in names if name in own})
         return True
 
@@ -184,6 +182,8 @@ class Problem(Objective):
         for fact in ("rows", "stored_rows", "columns", "small_rows"):
             other.__dict__.pop(fact, None)
         other.X = X
+        if other.by_rows != self.by_rows:  # norms along rows are others than those along columns
+            other.measure()
         return other
 
     def on_features(self, kept: Any) -> Problem | None:

@@ -15,14 +15,14 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel, storage
 from dualgap.linalg.parallel import single_threaded_blas
-from dualgap.linalg.validate import Floats
+from dualgap.linalg.validate import Floats, NotFiniteError
 from dualgap.proof.goal import LEAST_SHARE
 
 # Numbers of a block of rows that are centred at a time: bounds the memory, and fits into caches.
 _BLOCK_NUMBERS = 250_000
 _BLOCKS_AT_ONCE = 8
-_CACHED_NUMBERS = 32_000  # of some columns that are centred and multiplied, in a cache of 256 kB
-_KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
+_CACHED_NUMBERS = 130_000  # of some columns that are centred and multiplied, in a cache of 1 MB
+KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
 # The largest share of σ² + α that rounding errors of eigenvalues may be, else there is an SVD.
 _ACCURATE = 1e-8
 
@@ -69,22 +69,33 @@ class Decomposition:
         """The Gram matrix of wide data, and their means: one pass over X, and no copy of it."""
         size, total = max(_CACHED_NUMBERS // self.n, 1), np.zeros((self.n, self.n))
         even = bool((self.root == 1.0).all())
+        held = np.empty((self.n, min(size, self.p)))
         for first in range(0, self.p, size):
-            some = slice(first, first + size)
-            rows = np.array(self.X[:, some], np.float64)
+            some = slice(first, min(first + size, self.p))
             if self.intercept:
-                self.mean[some] = self.shares @ rows
-                rows -= self.mean[some]
-                self.rest[some] = self.shares @ rows
-                rows -= self.rest[some]
+                self.mean[some] = self.shares @ self.X[:, some]
+            rows = np.subtract(
+                self.X[:, some], self.mean[some], out=held[:, : some.stop - first], dtype=np.float64
+            )
             if not even:
                 rows *= self.root[:, None]
             total += rows @ rows.T
-        return total
+        return self._without_means(total) if self.intercept else total
+
+    def _without_means(self, products: Floats) -> Floats:
+        """The Gram matrix, without what rounding errors of the means have left in it: the centred
+        rows have means of about 0, so that nothing cancels here."""
+        weights = self.root / self.total  # of rows that √s multiplies
+        rest = weights @ products
+        whole = float(weights @ rest)
+        products -= np.outer(self.root, rest)
+        products -= np.outer(rest, self.root)
+        products += whole * np.outer(self.root, self.root)
+        return products
 
     def _mean_of_centred(self) -> Floats:
         """What rounding errors of the means leave: far from 0 it would count as a direction."""
-        if self.X.size <= _KEPT_NUMBERS:
+        if self.X.size <= KEPT_NUMBERS:
             rows = np.subtract(self.X, self.mean, dtype=np.float64)
             rest = self.shares @ rows
             rows -= rest
@@ -100,14 +111,17 @@ class Decomposition:
 
     def _decompose(self, least_alpha: float) -> None:
         wide = self.n <= self.p
-        squares, basis = np.linalg.eigh(self._gram() if wide else self._covariance())
-        if not np.isfinite(squares).all():
-            raise ValueError("X is so large that its squares overflow: rescale X")
+        products = self._gram() if wide else self._covariance()
+        if not np.isfinite(products).all():
+            raise NotFiniteError("X is so large that its squares overflow: rescale X")
+        squares, basis = np.linalg.eigh(products)
         largest = max(squares.max(initial=0.0), 0.0)
         used = squares > max(self.n, self.p) * EPS * largest
         rounding = np.sqrt(len(squares)) * EPS * largest
         accurate = self._is_accurate(squares[used], rounding, least_alpha)
         if not (accurate or storage.is_sparse(self.X)):
+            if wide and self.intercept:
+                self.rest = self._mean_of_centred()
             centred = self.rows(slice(0, self.n))
             self.left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
             used = sizes > max(self.n, self.p) * EPS * sizes.max(initial=0.0)

@@ -26,8 +26,9 @@ from dualgap.estimators.selection.folds import (
 )
 from dualgap.estimators.selection.leave_one_out import LeaveOneOut
 from dualgap.estimators.selection.ridge_gradients import RidgeGradients, prefers_gradients
-from dualgap.estimators.validated import DTYPES, STORAGES
-from dualgap.linalg.validate import Floats, number, real_array
+from dualgap.estimators.validated import DTYPES, STORAGES, refuse_as_sklearn, training_data
+from dualgap.linalg.parallel import single_threaded_blas
+from dualgap.linalg.validate import Floats, NotFiniteError, number, real_array
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -81,6 +82,8 @@ class RidgeCV(CrossValidated, Ridge):
     _scorer_callers = ("fit",)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if self.cv is None:  # the decomposition finds entries that are not finite
+            return training_data(self, X, y, multi_output=True, y_numeric=True)
         return validate_data(
             self,
             X,
@@ -144,8 +147,14 @@ class RidgeCV(CrossValidated, Ridge):
                 "(n_samples=1, or one with a sample_weight above 0), which leaves none to fit an "
                 "intercept to. Give more samples, or use Ridge"
             )
-        data = LeaveOneOut(X, weights, intercept, float(alphas.min()))
-        left_out = data.residuals(Y, alphas)
+        with single_threaded_blas():
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    data = LeaveOneOut(X, weights, intercept, float(alphas.min()))
+            except NotFiniteError:
+                refuse_as_sklearn(self, X)
+                raise
+            left_out = data.residuals(Y, alphas)
         apart = flag(self.alpha_per_target, "alpha_per_target") and Y.shape[1] > 1
         if self.scoring is None:
             results = weights[:, None, None] * left_out**2
