@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import QuantileRegressor
 
 import dualgap as dg
 from dualgap import losses, penalties
@@ -258,6 +259,23 @@ def test_one_hot_codes_are_collinear(monkeypatch):
     solution = dg.solve(dg.Problem(X, y, "logistic", "l1", 1e-5), "newton", tol=1e-8)
     assert solution.converged
     assert 0 < len(solves) < 500
+
+
+@pytest.mark.parametrize("d", [50, 200, 2100])
+@pytest.mark.parametrize("lam", [0.02, 0.2])
+def test_medians_with_l1_and_more_features_than_samples(d, lam):
+    """The optimum of a linear program; what auto takes is proven optimal, too."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, d))
+    y = X[:, :5] @ [3.0, -2.0, 1.0, 2.0, -1.0] + rng.standard_normal(60)
+    theirs = QuantileRegressor(alpha=lam, solver="highs").fit(X, y)
+    away = np.abs(y - theirs.predict(X))
+    least = 0.5 * away.mean() + lam * np.abs(theirs.coef_).sum()
+    problem = dg.Problem(X, y, losses.Quantile(0.5), "l1", lam, intercept=True)
+    for method in ("newton", "auto"):
+        solution = dg.solve(problem, method, tol=1e-8)
+        assert solution.converged, str(solution)
+        assert solution.certificate.primal == pytest.approx(least, rel=1e-7)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])

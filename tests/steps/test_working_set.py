@@ -183,10 +183,14 @@ def test_features_without_a_penalty_stay_in_the_set():
     assert fit.intercept == pytest.approx(model.intercept_, abs=1e-4)
 
 
-@pytest.mark.parametrize(("how", "d"), [("dense", 300), ("sparse", 90)])
+@pytest.mark.parametrize(
+    ("how", "d", "columns"), [("dense", 300, False), ("sparse", 90, False), ("sparse", 300, True)]
+)
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_columns_far_from_zero_only_move_the_intercept(loss, how, d):
-    """Gram matrices are those of centred columns, so that means do not couple the features."""
+def test_columns_far_from_zero_only_move_the_intercept(loss, how, d, columns, monkeypatch):
+    """Columns are centred, with and without Gram matrices, so that means do not couple features."""
+    if columns:
+        by_columns(monkeypatch)
     X, y = data(n=60, d=d, density=1.0)
     far = X + 40.0 * np.linspace(-1.0, 1.0, X.shape[1])
     lam = 0.1 * lambda_max(dg.Problem(X, y, loss, "l1", 1.0, intercept=True))
@@ -200,6 +204,32 @@ def test_columns_far_from_zero_only_move_the_intercept(loss, how, d):
     assert moved.certificate.primal == pytest.approx(near.certificate.primal, rel=1e-8)
     shift = 40.0 * np.linspace(-1.0, 1.0, X.shape[1]) @ moved.coef
     assert moved.intercept + shift == pytest.approx(near.intercept, abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_full_columns_far_from_zero_beside_rare_ones(l1_ratio, columns, dtype, monkeypatch):
+    """Ages and years beside one-hot codes, against scikit-learn on dense centred columns."""
+    if columns:
+        by_columns(monkeypatch)
+    rng = np.random.default_rng(1)
+    n, codes = 200, rng.integers(0, 60, (200, 3)) + 60 * np.arange(3)
+    X = np.zeros((n, 182))
+    X[np.arange(n)[:, None], codes] = 1.0
+    X[:, 180], X[:, 181] = rng.integers(18, 90, n), rng.integers(1990, 2025, n)
+    w = rng.standard_normal(182) * (rng.random(182) < 0.2)
+    w[180:] = 0.05, -0.1
+    y = X @ w + 0.1 * rng.standard_normal(n)
+    penalty = penalties.L1() if l1_ratio == 1.0 else NET
+    found = solve(
+        dg.Problem(sp.csr_array(X.astype(dtype)), y, "squared", penalty, 0.001, intercept=True)
+    )
+    model = linear_model.ElasticNet(0.001, l1_ratio=l1_ratio, tol=1e-14, max_iter=1_000_000)
+    model.fit(X, y)
+    assert np.count_nonzero(found.coef) > 20
+    np.testing.assert_allclose(found.coef, model.coef_, atol=1e-6)
+    assert found.intercept == pytest.approx(model.intercept_, rel=1e-6)
 
 
 def test_bounds_and_weights_are_the_penaltys_own():

@@ -26,15 +26,14 @@ from dualgap.steps.working_set.columns import is_one_set
 
 @dataclass(frozen=True)
 class Tuning:
-    """Where one method becomes faster than another.
-
-    Measured on the data of the benchmarks; docs/which-method.md has the rules that follow, and
-    docs/decisions/choosing-a-method.md the measurements.
-    """
+    """Where one method becomes faster than another; measurements: docs/decisions/."""
 
     # The most products for a Gram matrix, and coefficients, of a Newton step: about a second each.
     newton_products: float = 2e9
     newton_coefficients: int = 2000
+    # ... and where only proximal terms would do, if no more samples make systems small (median and
+    # L1, 100 x 2,000 numbers: 1.4 s, proximal terms do not converge in 6).
+    newton_kinked_coefficients: int = 4000
     # The most features of small dense data: systems take 0.2 ms without BLAS, a fit 1 or 2 ms.
     small_features: int = 100
     # The most passes over the data that a Newton step may cost where steps over features are an
@@ -92,7 +91,10 @@ def _cheaper(problem: Problem, tol: float) -> tuple[str, Method]:
 
 
 def _newton_is_possible(problem: Problem) -> bool:
-    few = problem.coef_size <= TUNING.newton_coefficients or solves_by_products(problem)
+    few_samples = problem.dual_size <= TUNING.newton_coefficients
+    kinked = few_samples and dual_refusal(problem) and primal_refusal(problem)
+    most = TUNING.newton_kinked_coefficients if kinked else TUNING.newton_coefficients
+    few = problem.coef_size <= most or solves_by_products(problem)
     return few and METHODS["newton"].refusal(problem) is None
 
 
@@ -257,10 +259,8 @@ def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[s
     refusal = None if trusted else chosen.refusal(problem)
     if refusal:
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
-    return (
-        f"{name}: {chosen.step.describe(problem)}, {type(chosen.sampling).__name__} sampling",
-        chosen,
-    )
+    sampled = f"{type(chosen.sampling).__name__} sampling"
+    return f"{name}: {chosen.step.describe(problem)}, {sampled}", chosen
 
 
 def _hint(usual: Method, problem: Problem) -> str:
@@ -295,6 +295,6 @@ def _look_up(method: Any, problem: Problem, tol: float) -> tuple[str, Method]:
         raise ValueError(f"method must be an object, not a class: write {method.__name__}()")
     if not isinstance(method, str):
         raise ValueError(f"method must be a name, a Method or a step, not {method!r}")
-    if method not in METHODS:
-        raise ValueError(unknown("method", method, ["auto", *METHODS]))
-    return method, METHODS[method]
+    if method in METHODS:
+        return method, METHODS[method]
+    raise ValueError(unknown("method", method, ["auto", *METHODS]))

@@ -98,7 +98,9 @@ class Descent:
         """The minimum of the damped model: there may be no curvature without damping."""
         lam, damped = self.problem.lam, hessian.copy()
         np.fill_diagonal(damped, np.diag(hessian) + self._added_curvature())
-        return minimum(damped, -lam * self.u, self.w, lam, self.shape)
+        in_stages = self.losses.q > 0.0
+        accuracy = TUNING.model_accuracy_in_stages if in_stages else TUNING.model_accuracy
+        return minimum(damped, -lam * self.u, self.w, lam, self.shape, accuracy)
 
     def _added_curvature(self) -> Floats:
         """What damping adds to the diagonal of the Hessian."""

@@ -4,9 +4,10 @@ The model is
     ½ (p − w)ᵀ H (p − w) + gradient·(p − w) + λ Σ_j (l1_j |p_j| + ½ l2_j p_j²),   low ≤ p ≤ high.
 Without kinks and bounds of the penalty its minimum is the solution of one system. Otherwise
 coordinate steps find which coefficients are at a kink or a bound, and a system for the others leads
-to their minimum, or to where the first of them meets a kink or a bound. From there a system without
-it continues, and so forth, until coordinate steps gain nothing. Features that others can replace
-leave in this way one by one; coordinate steps in between would take them in again.
+towards their minimum. Those that meet a kink or a bound on the way stop there, as long as the model
+falls. From there a system without them continues, and so forth, until coordinate steps gain
+nothing. Features that others can replace leave in this way; coordinate steps in between would take
+them in again.
 
 ``working_set/gram_kernels.minimise`` solves the same kind of model. They stay two because Newton
 steps need an accuracy that only rounding errors limit, working sets a tolerance and any ``prox``.
@@ -31,8 +32,15 @@ from dualgap.steps.newton.tuning import TUNING
 _MODEL_ACCURACY = TUNING.model_accuracy  # kernels read module-level names
 
 
-def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Shape) -> Floats:
-    """The minimum of the model, as far as rounding errors allow."""
+def minimum(
+    hessian: Floats,
+    gradient: Floats,
+    w: Floats,
+    lam: float,
+    shape: Shape,
+    accuracy: float = TUNING.model_accuracy,
+) -> Floats:
+    """The minimum of the model, until sweeps after a system gain less than this share of all."""
     l1, l2, low, high = lam * shape.l1, lam * shape.l2, shape.low, shape.high
     diagonal = np.diag(hessian) + l2
     if not shape.kinked:
@@ -41,11 +49,11 @@ def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Sha
         return w
     p, g, gained, ridge = np.clip(w, low, high), gradient.copy(), 0.0, TUNING.ridge
     g += hessian @ (p - w)
-    for _ in range(TUNING.model_rounds):
+    for turn in range(TUNING.model_rounds):
         most = TUNING.model_sweeps
         gain, all_gain = sweeps(hessian, diagonal, l1, l2, low, high, most, p, g)
         gained += all_gain
-        if gain <= TUNING.model_accuracy * gained:
+        if gain <= (accuracy if turn > 0 else TUNING.model_accuracy) * gained:
             break
         for _ in range(len(p)):
             free = np.flatnonzero(((p != 0.0) | (l1 == 0.0)) & (p > low) & (p < high))
@@ -54,19 +62,68 @@ def minimum(hessian: Floats, gradient: Floats, w: Floats, lam: float, shape: Sha
             right = -(g + l1 * np.sign(p) + l2 * p)[free]
             move = solve_scaled(block, diagonal[free], right, ridge)
             ends, lengths = _first_ends(p[free], move, l1[free], low[free], high[free])
-            length = float(np.min(lengths, initial=1.0))
-            move *= length
-            gain = float(np.sum(right * move) - 0.5 * np.sum(move * (block @ move)))
-            if not gain > 0.1 * np.sum(right * move):
+            curved, length = block @ move, float(np.min(lengths, initial=1.0))
+            fall = float(np.sum(right * move))
+            if not 0.5 * length * np.sum(move * curved) < 0.9 * fall:
                 ridge *= 100.0  # the system is nearly singular: rounding errors decide
                 break
+            before = p[free]
+            p[free], gain = _along_path(block, right, move, curved, before, ends, lengths)
             gained += gain
-            arrived = lengths <= (1.0 + TUNING.same_kink) * length
-            p[free] = np.where(arrived, ends, p[free] + move)
-            g = gradient + hessian @ (p - w)
+            g = _gradient_at(hessian, gradient, p - w)
             if length == 1.0:
                 break
     return p
+
+
+def _gradient_at(hessian: Floats, gradient: Floats, move: Floats) -> Floats:
+    """gradient + H move; most coefficients may rest at their kinks."""
+    moved = np.flatnonzero(move)
+    if TUNING.gathered_rows * len(moved) > len(move):
+        return np.asarray(gradient + hessian @ move)
+    return np.asarray(gradient + move[moved] @ hessian[moved])
+
+
+def _along_path(
+    block: Floats,
+    right: Floats,
+    move: Floats,
+    curved: Floats,
+    p: Floats,
+    ends: Floats,
+    lengths: Floats,
+) -> tuple[Floats, float]:
+    """The minimum along the move, on which each coefficient stops where it meets a kink or bound.
+
+    Many of them leave with one system where otherwise each would take one. ``curved`` is the
+    product of block and move. Returns the coefficients, and by how much the model falls.
+    """
+    order = np.argsort(lengths)
+    slopes, away, at, stopped = -right, np.zeros(len(p)), 0.0, 0
+    move, gain = move.copy(), 0.0
+    while True:
+        slope, curvature = float(np.sum(slopes * move)), float(np.sum(move * curved))
+        rest = -slope / curvature if curvature > 0.0 else 0.0
+        last = stopped == len(p) or not at + rest > lengths[order[stopped]]
+        if stopped == 0 and last:
+            rest = 1.0  # as the system says
+        elif not last:
+            rest = max(float(lengths[order[stopped]]) - at, 0.0)
+        rest = max(rest, 0.0)
+        gain -= rest * (slope + 0.5 * rest * curvature)
+        away += rest * move
+        if last:
+            break
+        slopes = slopes + rest * curved
+        at += rest
+        while stopped < len(p) and lengths[order[stopped]] <= (1.0 + TUNING.same_kink) * at:
+            j = order[stopped]
+            curved = curved - move[j] * block[j]
+            move[j] = 0.0
+            stopped += 1
+    new = p + away
+    new[order[:stopped]] = ends[order[:stopped]]
+    return new, gain
 
 
 @kernel

@@ -27,15 +27,20 @@ def _centred_squares(problem: Problem) -> Floats:
     Where at least half of the entries are 0, centring takes away at most half of that.
     """
     squares = problem.column_squares
-    if problem.intercept is not True or storage.is_sparse(problem.X):
-        return squares
-    some = problem.X[:: -(-problem.n // TUNING.inspected_rows)]
-    if not (some.mean(axis=0, dtype=np.float64) ** 2 > some.var(axis=0, dtype=np.float64)).any():
+    if problem.intercept is not True or not _may_be_far_from_0(problem):
         return squares
     sums = problem.summed(np.ones(problem.n), 1)[: problem.p]
     left = squares.copy()
     left[: problem.p] = np.maximum(squares[: problem.p] - sums**2 / problem.n, 0.0)
     return np.asarray(left)
+
+
+def _may_be_far_from_0(problem: Problem) -> bool:
+    if storage.is_sparse(problem.X):
+        return bool((problem.column_counts[: problem.p] > 0.5 * problem.n).any())
+    some = problem.X[:: -(-problem.n // TUNING.inspected_rows)]
+    far = some.mean(axis=0, dtype=np.float64) ** 2 > some.var(axis=0, dtype=np.float64)
+    return bool(far.any())
 
 
 class Centring:

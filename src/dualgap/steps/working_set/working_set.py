@@ -115,11 +115,8 @@ class WorkingSetRun(FullPassRun):
             any_moved |= moved
             if not moved:
                 self.tolerance *= 0.1
-            if (
-                not moved
-                or len(self.problem.free_places)
-                or self._feature_gap() <= self.setting.target
-            ):
+            free = len(self.problem.free_places)
+            if not moved or free or self._feature_gap() <= self.setting.target:
                 break
         return int(any_moved), int(self.size * products), self.size * products / 2
 
@@ -250,8 +247,10 @@ class WorkingSetRun(FullPassRun):
         self, least: Floats, x: Floats, tolerance: float, h: Floats
     ) -> tuple[float, float]:
         """Minimise the model by coordinate steps over columns."""
-        problem, q = self.problem, np.empty(len(x))
-        column_kernels.squares(self.matrix, h, self.set, q)
+        problem, (q, cross) = self.problem, np.empty((2, len(x)))
+        found = np.flatnonzero(self.set == self.model.centring.intercept)
+        constant = problem.constant if len(found) and h.any() else 0.0
+        column_kernels.curvatures(self.matrix, h, self.set, constant, q, cross)
         return column_kernels.descend(
             self.matrix,
             problem.penalty,
@@ -261,6 +260,9 @@ class WorkingSetRun(FullPassRun):
             h,
             self.r.copy(),
             x,
+            cross,
+            int(found[0]) if constant else -1,
+            constant,
             tolerance,
             0.0 if self.quadratic and self.final else TUNING.columns_left,
             TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
@@ -292,8 +294,6 @@ class WorkingSetRun(FullPassRun):
     def restore(self, state: dict[str, Any]) -> None:
         self.w, self.z = vector(state, "w", self.problem.d), vector(state, "z", self.size)
         self.set = places(state["set"], self.problem.d)
-        self.final, self.sweeps, self.floor = (
-            state[name] for name in ("settled", "sweeps", "floor")
-        )
+        self.final, self.sweeps, self.floor = state["settled"], state["sweeps"], state["floor"]
         self.tolerance = min(self.tolerance, state["negligible"])
         self.model.restore(state["model"], self.set)
