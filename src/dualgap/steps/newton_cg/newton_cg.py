@@ -65,7 +65,8 @@ class NewtonCGRun(ClassRun):
         self.safe_share = TUNING.small_share if small else TUNING.safe_share
         self.decrement = np.inf  # what the last step promised
         self.gradient: Floats | None = None
-        self.ends_at_once = small
+        # Other free features may separate classes, and then a run takes many rounds.
+        self.ends_at_once = small and len(problem.free_places) <= problem.width
         self.small: SmallSteps | None = None
         if small and not self.unsampled and suits_one_call(problem):
             system = self.system
