@@ -102,7 +102,25 @@ class Tilts:
 
 def balance_blocks(problem: Any, X: Floats, a: Floats) -> Floats:
     """A balanced point close to ``a``."""
-    return np.asarray(balance_by_tilts(Tilts(problem, X, a), a, problem.n))
+    family = Tilts(problem, X, a)
+    if not is_nearly_balanced(family, a, problem.n):
+        settled = _settled_classes(family)
+        if settled.any():
+            family.taken[:, settled] = 0.0
+            family.taken[settled[family.y]] = 0.0
+            a = family.at(np.zeros(family.size))
+    return np.asarray(balance_by_tilts(family, a, problem.n))
+
+
+def _settled_classes(family: Tilts) -> Any:
+    """Classes that share next to nothing with others, as a mask.
+
+    Features without a penalty separate them, so no tilt balances what is left, while zeros are
+    balanced exactly.
+    """
+    largest = np.max(family.taken, axis=0, initial=0.0)
+    np.maximum.at(largest, family.y, family.taken.max(axis=1))
+    return (largest > 0.0) & (largest <= TUNING.settled_share)
 
 
 def balance_by_tilts(family: MixingFamily, found: Any, n: int) -> Any:

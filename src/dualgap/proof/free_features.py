@@ -242,7 +242,7 @@ def _kinds(problem: Any) -> Iterator[tuple[int, Any]]:
 def _pivots(rows: Floats, owners: Any = None) -> list[int]:
     """Rows that span all rows, the longest first; at most one of each owner."""
     rows, found = rows.copy(), []
-    for _ in range(rows.shape[1]):
+    for _ in range(np.count_nonzero(rows.any(axis=0))):  # more would be rounding errors
         sizes = np.einsum("ij,ij->i", rows, rows)
         best = int(np.argmax(sizes)) if len(sizes) else -1
         if best < 0 or not 0.0 < sizes[best] < np.inf:

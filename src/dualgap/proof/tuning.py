@@ -57,6 +57,9 @@ class Tuning:
     # Shares of the uniform distribution that are mixed into a block's dual point, in turn, until a
     # balance exists. Larger ones cost more of D(a). Not measured.
     mixed_shares: tuple[float, ...] = (0.0, 1e-8, 1e-4, 1e-2, 1.0)
+    # A class all of whose shares are below this one is left out of a balance that is hard to find;
+    # that costs about as much of D(a), times their logarithms.
+    settled_share: float = 1e-10
 
     # --- free_features.py ---
     # A free column counts as independent if others leave more than this share of it unexplained:

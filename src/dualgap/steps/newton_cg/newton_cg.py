@@ -25,6 +25,7 @@ from dualgap.problem.baseline import origin
 from dualgap.steps.base import FullPass, Setting, Start, vector
 from dualgap.steps.newton_cg.class_run import ClassRun, class_refusal
 from dualgap.steps.newton_cg.losses_at import ClassResponse
+from dualgap.steps.newton_cg.small_run import SmallSteps, suits_one_call
 from dualgap.steps.newton_cg.system import System
 from dualgap.steps.newton_cg.tuning import TUNING
 
@@ -48,6 +49,8 @@ class NewtonCG(FullPass):
 class NewtonCGRun(ClassRun):
     """A run; its state is W with the losses at Z = XW."""
 
+    made_already: Any = None  # what the next call of ``advance`` returns
+
     def __init__(self, problem: Problem, coef: Floats | None, setting: Setting) -> None:
         super().__init__(problem, setting)
         self.rng = setting.rng or np.random.default_rng(0)
@@ -62,9 +65,20 @@ class NewtonCGRun(ClassRun):
         self.safe_share = TUNING.small_share if small else TUNING.safe_share
         self.decrement = np.inf  # what the last step promised
         self.gradient: Floats | None = None
+        # Other free features may separate classes, and then a run takes many rounds.
+        self.ends_at_once = small and len(problem.free_places) <= problem.width
+        self.small: SmallSteps | None = None
+        if small and not self.unsampled and suits_one_call(problem):
+            system = self.system
+            self.small = SmallSteps(problem, system.quadratic, system.largest, self.losses.y)
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Make a few Newton steps, then balance the free features."""
+        if self.made_already is not None:
+            made, self.made_already = self.made_already, None
+            return made  # type: ignore[no-any-return]
+        if self.small is not None:
+            return self._advance_in_one_call(self.small)
         count = 0
         with single_threaded_blas():
             if self.unsampled:
@@ -80,6 +94,20 @@ class NewtonCGRun(ClassRun):
             self._centre()
         moved = self.at is not before and self.decrement > EPS * self.problem.scale
         return int(moved), *self.worth(2 * count + 4)
+
+    def take_back(self, made: Any) -> None:
+        self.made_already = made
+
+    def _advance_in_one_call(self, small: SmallSteps) -> tuple[int, int, float]:
+        z = self.products.times(self.W) if self.at is None else self.at.z
+        enough = self.safe_share * self.setting.target
+        found = small.descend(
+            self.W, z, self.system.damping, self.decrement, enough, self.most_steps
+        )
+        self._accept(found.W, found.at)
+        self.system.damping, self.decrement = found.damping, found.decrement
+        moved = found.moved and self.decrement > EPS * self.problem.scale
+        return int(moved), *self.worth(2 * found.steps * self.problem.d + 4)
 
     def step(self) -> tuple[float, int]:
         """Make a Newton step; returns its length and the number of Hessian products."""

@@ -18,6 +18,11 @@ class Tuning:
     small_steps: int = 20
     small_data: int = 1 << 18
     small_share: float = 0.01  # in place of ``safe_share``: one more step, at quadratic convergence
+    # Multiplications of a step, and decision values, up to which one kernel makes all steps
+    # (small_run.py). It multiplies at a fifth of the speed of BLAS, and saves the 0.15 ms that
+    # NumPy takes to call it; and plain Python, if it has to do, takes 0.1 µs a multiplication.
+    one_call_work: float = 3e5
+    one_call_values: int = 8192
     # Steps are made until the expected gap is below this share of the target: the balance of free
     # features and the bounds on rounding errors add to it. Not measured.
     safe_share: float = 0.8
