@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgap.compile.rules import curvature
 from dualgap.linalg import storage
 from dualgap.linalg.validate import SMALLEST
 from dualgap.problem import Problem
@@ -127,7 +126,7 @@ def _may_be_flat(problem: Problem) -> bool:
     if not loss.differentiable or not problem.targets.on_scale_of_y:
         return not loss.differentiable or hasattr(loss, "face")
     y = float(problem.y[0])
-    return not float(curvature(loss, y, y)) > 0.0
+    return not float(loss.curvature(y, y)) > 0.0
 
 
 def sweeps_seconds(problem: Problem, tol: float) -> float:
