@@ -92,3 +92,11 @@ def test_ctrl_c_ends_it_with_a_certified_model(monkeypatch: pytest.MonkeyPatch) 
     assert found.status is Status.INTERRUPTED
     assert found.interrupted
     assert found.certificate.gap < np.inf
+
+
+def test_a_first_round_that_is_not_the_last_counts_once() -> None:
+    one = problem(losses.EpsilonInsensitive(0.1))
+    same(solve(one, "small-newton", max_epochs=1), by_loop(one, max_epochs=1))
+    found = solve(one, "small-newton", max_epochs=1)
+    assert found.status is Status.MAX_EPOCHS
+    assert found.passes > 0.0

@@ -206,11 +206,20 @@ class FullPassRun(Run):
 
     full_pass = True
     needs_sample_gaps = False
+    made_already: Any = None  # what the next call of ``advance`` returns, see ``take_back``
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.size = problem.n
         self.entries = float(problem.entries / self.size)
+
+    def take_back(self, made: Any) -> None:
+        self.made_already = made
+
+    def taken_back(self) -> Any:
+        """What was taken back, which is done now."""
+        made, self.made_already = self.made_already, None
+        return made
 
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         return Scores(*np.broadcast_to(0.0, (5, self.size)))  # ``Full`` reads none

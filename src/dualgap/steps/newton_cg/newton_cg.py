@@ -49,8 +49,6 @@ class NewtonCG(FullPass):
 class NewtonCGRun(ClassRun):
     """A run; its state is W with the losses at Z = XW."""
 
-    made_already: Any = None  # what the next call of ``advance`` returns
-
     def __init__(self, problem: Problem, coef: Floats | None, setting: Setting) -> None:
         super().__init__(problem, setting)
         self.rng = setting.rng or np.random.default_rng(0)
@@ -75,8 +73,7 @@ class NewtonCGRun(ClassRun):
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """Make a few Newton steps, then balance the free features."""
         if self.made_already is not None:
-            made, self.made_already = self.made_already, None
-            return made  # type: ignore[no-any-return]
+            return self.taken_back()  # type: ignore[no-any-return]
         if self.small is not None:
             return self._advance_in_one_call(self.small)
         count = 0
@@ -94,9 +91,6 @@ class NewtonCGRun(ClassRun):
             self._centre()
         moved = self.at is not before and self.decrement > EPS * self.problem.scale
         return int(moved), *self.worth(2 * count + 4)
-
-    def take_back(self, made: Any) -> None:
-        self.made_already = made
 
     def _advance_in_one_call(self, small: SmallSteps) -> tuple[int, int, float]:
         z = self.products.times(self.W) if self.at is None else self.at.z

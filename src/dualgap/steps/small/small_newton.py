@@ -59,7 +59,6 @@ class SmallNewtonRun(FullPassRun):
     runs of milliseconds resume from their best pair."""
 
     checks_are_proofs = ends_at_once = True
-    made_already: Any = None  # what the next call of ``advance`` returns
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
         super().__init__(problem)
@@ -103,7 +102,7 @@ class SmallNewtonRun(FullPassRun):
     @property
     def rounds(self) -> int:  # type: ignore[override]
         """Each step counts as one."""
-        return self.made
+        return self.made if self.made_already is None else 0
 
     def pair(self) -> Pair:
         if self.state_now.numbers[5] == 0.0:  # evaluates the start
@@ -113,8 +112,7 @@ class SmallNewtonRun(FullPassRun):
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         if self.made_already is not None:
-            made, self.made_already = self.made_already, None
-            return made  # type: ignore[no-any-return]
+            return self.taken_back()  # type: ignore[no-any-return]
         left = _STEPS
         if self.setting.max_epochs is not None:
             left = min(left, self.setting.max_epochs - self.made)
@@ -124,9 +122,6 @@ class SmallNewtonRun(FullPassRun):
         self.may_end = end != 0
         products = steps * (4 + self.problem.d)
         return int(end >= 0), *self.worth(products)
-
-    def take_back(self, made: Any) -> None:
-        self.made_already = made
 
     def _descend(self, most: int) -> tuple[int, int]:
         loss, goal = self.problem.loss, self.setting.goal
