@@ -1,5 +1,7 @@
 """Decision values of the exact optimum lie within the radius of any certified model."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,8 +9,11 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.problem.intercept import joined
+from dualgap.proof.certificate import Pair, attempt
+from dualgap.proof.dual_point import FLOAT64
 from dualgap.proof.prove import prove
 from dualgap.proof.radius import Radius, certified_signs, radius
+from dualgap.proof.rounding import error_of_z
 
 RNG = np.random.default_rng(3)
 N, P = 50, 4
@@ -135,3 +140,13 @@ def test_an_intercept_under_a_weak_penalty_has_no_radius():
     signs, _ = certified_signs(problem, [1.0], -2.0, dual, proof)
     assert not signs.any()
     assert np.isinf(radius(problem, [1.0], -2.0, dual, proof).of_features(X)).all()
+
+
+@pytest.mark.parametrize("entry", [0.1, 1.0 / 3.0, 1.1])
+def test_decision_values_of_wide_data_are_summed_in_the_blocks_that_radii_count_on(entry):
+    wide = np.full((2, 1 << 17), entry) * [[1.0], [0.9]]  # errors of long sums have one sign
+    problem = dg.Problem(wide, [1.0, -1.0], "logistic", "l2", 1.0)
+    w, a = np.ones(problem.d), np.array([0.5, -0.5])
+    found = attempt(problem, Pair(w, a, np.empty(0), np.empty(0)), FLOAT64)
+    errors = np.abs(found.pair.z - [math.fsum(row) for row in wide])
+    assert (errors <= 0.1 * error_of_z(problem, w, sharp=False)(slice(0, 2))).all()

@@ -8,16 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from dualgap.compile.kernels import inner
+from dualgap.linalg.dense import BLOCK
 
 
 @inner
 def times(X: Any, constant: float, w: Any, out: Any) -> None:
-    """out = X w."""
+    """out = X w, in the blocks that bounds on rounding errors count on (``dense.py``)."""
     n, p = X.shape
     for i in range(n):
         total = 0.0
-        for j in range(p):
-            total += X[i, j] * w[j]
+        for first in range(0, p, BLOCK):
+            block = 0.0
+            for j in range(first, min(first + BLOCK, p)):
+                block += X[i, j] * w[j]
+            total += block
         out[i] = total
     if constant > 0.0:
         for i in range(n):
