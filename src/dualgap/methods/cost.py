@@ -21,9 +21,9 @@ from dualgap.steps.newton.systems import Seconds, solves_by_products
 class Tuning:
     """Seconds of the parts, in one thread, and how often each is repeated.
 
-    Fitted to about 45 random problems with an intercept (300 to 20,000 samples, 20 to 3,000 features,
-    dense and sparse, scaled, unscaled, correlated and far from 0; C = 0.01 to 100): most costs are
-    met within a factor of two or three.
+    Fitted to about 45 random problems with an intercept (300 to 20,000 samples, 20 to 3,000
+    features, dense and sparse, scaled, unscaled, correlated and far from 0; C = 0.01 to 100): most
+    costs are met within a factor of two or three.
     """
 
     # --- seconds ---
