@@ -107,7 +107,7 @@ bench-cluster: $(READY)
 bench-migrating: $(BENCH)/.ready
 	$(BENCH)/bin/pytest -m docs tests/docs/test_migrating.py -k 'liblinear or celer'
 
-# Estimators as users call them, against those of other libraries: half an hour.
+# Estimators as users call them, against those of other libraries: twenty minutes.
 bench-users: $(BENCH)/.ready
 	$(BENCH)/bin/python -m benchmarks.users --fresh --out docs/benchmarks-users.json
 	$(BENCH)/bin/python -m benchmarks.users.report docs/benchmarks-users.json
