@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dualgap.linalg import storage
+from dualgap.linalg.column_spread import squared_column_squares
 from dualgap.linalg.validate import SMALLEST
 from dualgap.problem import Problem
 from dualgap.steps.newton.systems import Seconds, solves_by_products
@@ -86,7 +87,7 @@ def newton_seconds(problem: Problem, tol: float) -> float:
     """Of a fit by Newton steps."""
     digits = max(_digits(tol), 0.25) ** 0.5
     seconds = Seconds.of(problem)
-    if solves_by_products(problem):
+    if solves_by_products(problem, seconds):
         return float(TUNING.fixed + digits * _seconds_of_products(problem, seconds))
     systems = 1.0
     if problem.loss.quadratic:
@@ -156,9 +157,16 @@ def _condition_of_few_samples(problem: Problem) -> float:
 
 def _independent_features(problem: Problem) -> float:
     """As how many features of one size the sizes of all features count."""
+    total = float(problem.total_square) - problem.n * problem.constant**2
+    return float(max(total**2 / max(_sum_of_fourths(problem), SMALLEST), 1.0))
+
+
+def _sum_of_fourths(problem: Problem) -> float:
+    """Σ_j ‖x_j‖⁴."""
+    if problem.by_rows and storage.is_sparse(problem.X):
+        return squared_column_squares(problem.X)
     squares = problem.column_squares[: problem.p]
-    worth = float(np.sum(squares)) ** 2 / max(float(np.sum(squares * squares)), SMALLEST)
-    return max(worth, 1.0)
+    return float(np.sum(squares * squares))
 
 
 def _digits(tol: float) -> float:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.linalg import storage
+from dualgap.linalg.column_spread import squared_column_counts
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import Shape
@@ -136,7 +137,7 @@ class Systems:
         self.spent = state["spent"]
 
 
-def solves_by_products(problem: Problem) -> bool:
+def solves_by_products(problem: Problem, seconds: Seconds | None = None) -> bool:
     """Whether systems are solved by products: that is possible, and a factor costs more than a few
     of them."""
     shape = problem.penalty_shape
@@ -145,7 +146,7 @@ def solves_by_products(problem: Problem) -> bool:
     free = problem.free_places
     if len(free) and not (problem.intercept is True and len(free) == 1 and free[0] == problem.p):
         return False
-    seconds = Seconds.of(problem)
+    seconds = seconds or Seconds.of(problem)
     return seconds.of_factor(False) > TUNING.factor_products * seconds.product
 
 
@@ -166,18 +167,18 @@ class Seconds(NamedTuple):
         if sparse:
             counts = problem.row_counts
             products = 0.5 * float(np.sum(counts * counts)) * TUNING.sparse_product_seconds
-            counts = problem.column_counts if few else counts
-            kernel = float(np.sum(counts * counts)) * TUNING.scipy_product_seconds
+            kernel = _kernel_products(problem) * TUNING.scipy_product_seconds if few else np.inf
             entry = TUNING.sparse_entry_seconds
         else:
             products, kernel = 0.5 * np.array([n * d**2, n**2 * d]) * TUNING.dense_product_seconds
+            kernel = kernel if few else np.inf
             entry = TUNING.dense_entry_seconds
         cube = TUNING.system_product_seconds / 3.0
         return Seconds(
             TUNING.product_seconds + problem.entries * entry + n * TUNING.sample_seconds,
             products + d**3 * cube,
             d**3 * cube,
-            kernel if few else np.inf,
+            kernel,
             n**3 * cube,
         )
 
@@ -188,3 +189,11 @@ class Seconds(NamedTuple):
     def of_factor(self, known: bool) -> float:
         """The cheaper factor."""
         return min(self.gram, self.of_kernel(known))
+
+
+def _kernel_products(problem: Problem) -> float:
+    """Products of entries for X Xᵀ of sparse data, which by columns meet in pairs."""
+    if problem.by_rows:
+        return squared_column_counts(problem.X)
+    counts = problem.column_counts
+    return float(np.sum(counts * counts))
