@@ -14,7 +14,9 @@ def rows_of(n, d, filled, decades=0.0):
 
 
 def exact(X):
-    return np.sum(np.asarray(np.square(X).sum(axis=0)) ** 2), np.sum(np.diff(X.tocsc().indptr) ** 2)
+    return np.sum(np.asarray(X.multiply(X).sum(axis=0)) ** 2), np.sum(
+        np.diff(X.tocsc().indptr) ** 2
+    )
 
 
 @pytest.mark.parametrize("filled", [0.0, 0.1, 1.0])
