@@ -13,7 +13,21 @@ from dualgap.linalg.dense import BLOCK
 
 @inner
 def times(X: Any, constant: float, w: Any, out: Any) -> None:
-    """out = X w, in the blocks that bounds on rounding errors count on (``dense.py``)."""
+    """out = X w."""
+    n, p = X.shape
+    for i in range(n):
+        total = 0.0
+        for j in range(p):
+            total += X[i, j] * w[j]
+        out[i] = total
+    if constant > 0.0:
+        for i in range(n):
+            out[i] += constant * w[p]
+
+
+@inner
+def times_in_blocks(X: Any, constant: float, w: Any, out: Any) -> None:
+    """The same for long rows, in the blocks that bounds on rounding errors count on."""
     n, p = X.shape
     for i in range(n):
         total = 0.0
@@ -22,10 +36,7 @@ def times(X: Any, constant: float, w: Any, out: Any) -> None:
             for j in range(first, min(first + BLOCK, p)):
                 block += X[i, j] * w[j]
             total += block
-        out[i] = total
-    if constant > 0.0:
-        for i in range(n):
-            out[i] += constant * w[p]
+        out[i] = total + constant * w[p] if constant > 0.0 else total
 
 
 @inner

@@ -16,7 +16,8 @@ import numpy as np
 from dualgap.compile.kernels import ordered_kernel
 from dualgap.compile.rules import project
 from dualgap.compile.scalar import EPS
-from dualgap.linalg.small_products import summed, times
+from dualgap.linalg.dense import BLOCK
+from dualgap.linalg.small_products import summed, times, times_in_blocks
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import contains_yz
 from dualgap.problem.intercept import shift_error
@@ -108,7 +109,10 @@ def _small_point(
 ) -> tuple[float, float, int, float, float]:
     """Fills in a, z, u and both errors. The length of a is −1 if that is impossible."""
     n, d = len(y), len(w)
-    times(X, constant, w, z)
+    if X.shape[1] > BLOCK:
+        times_in_blocks(X, constant, w, z)
+    else:
+        times(X, constant, w, z)
     square = 0.0
     for j in range(d):
         square += w[j] * w[j]
