@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dualgap.compile.first_use import first_fit
+from dualgap.estimators.evidence import Evidence
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
 from dualgap.estimators.param_names import NamedOnce
@@ -24,7 +24,6 @@ from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
 from dualgap.proof.predictions import coef_rows
-from dualgap.proof.proof_file import proven_fits, write_proof
 from dualgap.proof.radius import Radius
 from dualgap.run.snapshot import Snapshot
 
@@ -37,7 +36,7 @@ MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CertifiedModel(CallbackSupport, NamedOnce):
+class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     """The base of all estimators, with the parameters that all of them take."""
 
     fit_intercept: bool = True
@@ -188,29 +187,6 @@ class CertifiedModel(CallbackSupport, NamedOnce):
 
     def _read(self, X: Any) -> Any:
         return new_data(self, X)
-
-    def save_proof(self, path: Any) -> Any:
-        """Write a proof file that ``dgcheck DATA PROOF`` checks without this library.
-
-        Parameters
-        ----------
-        path : str or path
-            For example "model.dgp".
-
-        Returns
-        -------
-        Path
-            Where it was written. The file has a problem for each of the model's.
-        """
-        check_is_fitted(self)
-        if "_trained" not in self.__dict__:
-            raise ValueError(
-                "save_proof needs the training data, which copies and pickles of a model do not "
-                "keep: call it on the model that was fitted"
-            )
-        X, y, subproblems, fits = self._trained
-        problems = (self._problem(X, subproblem) for subproblem in subproblems)
-        return write_proof(path, X, y, proven_fits(y, list(zip(problems, fits))))
 
     # --- scikit-learn's and Python's protocols -------------------------------------------------
 

@@ -10,6 +10,11 @@ Every loss also declares, as attributes:
 ``differentiable``  φ has a derivative everywhere
 ``quadratic``  φ is a quadratic, so that a step with its curvature is exact
 
+and may declare
+
+``likelihood``  "exact" if φ is −log of a likelihood, up to terms without z; "up to scale" if it is
+                times a dispersion that has to be estimated
+
 A block loss (``targets = "classes"``) has a vector z with an entry for each class. Its rules are
 ``value``, ``conj``, ``slope_into``, ``project_into`` and ``dual_step_into``, its constants the
 first three, with Euclidean norms in place of absolute values.

@@ -17,6 +17,7 @@ class Logistic(NamedTuple):
     gamma = 4.0
     lipschitz = 1.0
     differentiable = True
+    likelihood = "exact"
     quadratic = False
 
     def value(self, z, y):

@@ -20,6 +20,7 @@ class Poisson(NamedTuple):
     contains_yz = True
     differentiable = True
     quadratic = False
+    likelihood = "exact"
 
     def mean(self, z):
         return np.exp(z)

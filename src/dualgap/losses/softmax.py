@@ -20,6 +20,7 @@ class Softmax(NamedTuple):
     targets = "classes"
     gamma = 2.0  # no eigenvalue of diag(s) − ssᵀ exceeds ½
     lipschitz = math.sqrt(2.0)
+    likelihood = "exact"
 
     def value(self, z, y):
         own = z[int(y)]

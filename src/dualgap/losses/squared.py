@@ -17,6 +17,7 @@ class Squared(NamedTuple):
     lipschitz = inf
     differentiable = True
     quadratic = True
+    likelihood = "up to scale"
 
     def checked(self) -> Squared:
         return Squared(positive(self.gamma, "gamma"))
