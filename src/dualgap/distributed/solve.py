@@ -14,6 +14,7 @@ from dualgap.distributed.data.partitioned import Partitioned, as_partitioned
 from dualgap.distributed.driver.baseline import with_baseline
 from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity, saved_duals
 from dualgap.distributed.driver.facts import DriverFacts, driver_facts
+from dualgap.distributed.driver.newton_rounds import NewtonDriver
 from dualgap.distributed.driver.proximal import count_proximal
 from dualgap.distributed.driver.rounds import Driver, StoppingLimits
 from dualgap.distributed.driver.work import WorkSchedule
@@ -21,6 +22,7 @@ from dualgap.distributed.engines import run_with_engine
 from dualgap.distributed.engines.protocol import Engine, retry_until_stable
 from dualgap.distributed.schemes import scheme_named
 from dualgap.distributed.schemes.base import Scheme
+from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.tasks import measure
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
@@ -137,7 +139,8 @@ def solve_partitioned(
             if saved is not None:
                 engine.put(saved_duals(saved, [size * skeleton.width for size in sizes]))
                 retry_until_stable(lambda: engine.run(measure, False))
-        driver = Driver(
+        make = NewtonDriver if isinstance(scheme, NewtonScheme) else Driver
+        driver = make(
             engine, facts, scheme, schedule, limits, seed, options.callback, folder, saved
         )
         return _finish(driver, options.progress), skeleton
@@ -176,6 +179,8 @@ def _refuse(scheme: Scheme, skeleton: Block) -> None:
             "features without a penalty, other than the intercept, need one machine "
             "(dualgap.solve): give them a small weight"
         )
+    elif not scheme.needs_strong_convexity:
+        refusal = scheme.refusal(skeleton)
     elif count == skeleton.coef_size and not smooth:
         refusal = (
             f"the {type(loss).__name__} loss has kinks and the penalty is not strongly convex, "

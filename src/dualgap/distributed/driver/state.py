@@ -36,7 +36,11 @@ class RunState:
         self.lost = self.gap_passes = 0
         centre = self.best.copy()
         centre[self.skeleton.free_places] = facts.intercept
-        self.outer = first_outer_step(self.skeleton, facts.squares, facts.scale, centre)
+        self.outer = (
+            first_outer_step(self.skeleton, facts.squares, facts.scale, centre)
+            if scheme.needs_strong_convexity
+            else None
+        )
 
     @property
     def proximal(self) -> ProximalTerm | None:

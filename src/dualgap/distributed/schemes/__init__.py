@@ -6,6 +6,7 @@ from typing import Any
 
 from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.local_steps import CocoaPlus, DisDCAScheme
+from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.schemes.quartz import DistributedQuartz
 from dualgap.linalg.validate import unknown
 
@@ -13,6 +14,7 @@ SCHEMES: dict[str, type[Scheme]] = {
     "cocoa+": CocoaPlus,
     "disdca": DisDCAScheme,
     "quartz": DistributedQuartz,
+    "newton": NewtonScheme,
 }
 
 

@@ -59,6 +59,8 @@ class Scheme(ABC):
     work_per_exchange: ClassVar[float] = TUNING.epoch_seconds_per_exchange
     # What a partition does in a round (``LocalSteps``): a function at the top level of its module.
     steps: ClassVar[Any]
+    # Whether the penalty has to be strongly convex, so that others take outer proximal steps.
+    needs_strong_convexity: ClassVar[bool] = True
 
     def refusal(self, skeleton: Block) -> str | None:
         """Why this scheme cannot solve the problem, in words."""

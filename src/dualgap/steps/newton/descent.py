@@ -20,7 +20,7 @@ from dualgap.problem import Problem
 from dualgap.steps.newton.envelope import Response, SmoothLosses
 from dualgap.steps.newton.estimate import corrected
 from dualgap.steps.newton.model import minimum
-from dualgap.steps.newton.systems import Systems, solves_by_products
+from dualgap.steps.newton.systems import Systems
 from dualgap.steps.newton.tuning import TUNING
 
 
@@ -44,7 +44,7 @@ class Descent:
         self.decrement = np.inf  # how steep the last step was at its beginning
         self.estimate: Floats | None = None  # of the Hessian, in the place of the exact one
         # None where a Hessian costs so little that it is computed at each step.
-        self.systems = Systems(problem, shape) if solves_by_products(problem) else None
+        self.systems = losses.systems(shape)
         self.enough = 0.0  # a gap that residuals of systems may leave
         self.products = problem.d  # with X, that the last system took
         if mean_squares is None:

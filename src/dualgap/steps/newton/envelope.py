@@ -17,11 +17,13 @@ from dualgap.compile.rules import curvature, dual_step, project, slope
 from dualgap.linalg import parallel
 from dualgap.linalg.gram import gram
 from dualgap.linalg.validate import Floats
+from dualgap.penalties.structure import Shape
 from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.proof.dual_point import balanced
 from dualgap.steps.base import vector
+from dualgap.steps.newton.systems import Systems, solves_by_products
 from dualgap.steps.newton.tuning import TUNING
 
 _PROBE = TUNING.probe  # kernels read module-level names
@@ -78,6 +80,10 @@ class SmoothLosses:
         ]
         parallel.together(_curvatures, calls)
         return out
+
+    def systems(self, shape: Shape) -> Systems | None:
+        """Newton systems without matrices, where these cost more."""
+        return Systems(self.problem, shape) if solves_by_products(self.problem) else None
 
     def hessian(self, at: Response) -> Floats:
         """The Hessian of Σ c e(Xw) at a response.

@@ -38,9 +38,8 @@ from dualgap.steps.base import (
 from dualgap.steps.newton import estimate
 from dualgap.steps.newton.descent import Descent
 from dualgap.steps.newton.envelope import BlockLosses, SmoothLosses
+from dualgap.steps.newton.first_width import first_width
 from dualgap.steps.newton.tuning import TUNING
-
-_CONSTANT = 1e-9  # relative spread of targets that rounding errors of a constant can have
 
 
 @dataclass(frozen=True)
@@ -66,17 +65,18 @@ class NewtonRun(FullPassRun):
 
     descent: Descent  # from the first evaluation on all samples, which ``_begin`` makes
 
-    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+    def __init__(
+        self, problem: Problem, warm: Start, setting: Setting, losses: Any = None
+    ) -> None:
+        """``losses``: sums over samples that are elsewhere, in the place of those of ``problem``;
+        they start from coefficients, and from all samples."""
         super().__init__(problem)
         shape = problem.penalty_shape
         assert shape is not None  # other penalties are refused
         first = origin(problem) if warm.coef is None else warm.coef
         self.first_coef, self.shape = np.clip(first, shape.low, shape.high), shape
-        a = dual_start(problem, warm.dual)
         scalar = problem.width == 1
-        kinked = scalar and not problem.loss.differentiable
-        width = first_width(problem) if kinked else 0.0
-        self.losses = SmoothLosses(problem, a, width) if scalar else BlockLosses(problem)
+        self.losses = _losses_of(problem, warm) if losses is None else losses
         self.begun = False
         self.accuracy = 0.0  # a gap that is small enough whatever the setting says
         self.steps = 0  # of this stage
@@ -91,7 +91,8 @@ class NewtonRun(FullPassRun):
         self.starts_at_zero = warm.coef is None and (sampled or quadratic)
         # Whether many samples can have slopes that a step does not change.
         self.uses_subsets = (
-            scalar
+            losses is None
+            and scalar
             and problem.n >= TUNING.least_samples
             and (not problem.loss.differentiable or hasattr(problem.loss, "face"))
         )
@@ -289,12 +290,9 @@ class NewtonRun(FullPassRun):
             at.systems.restore(state["systems"])
 
 
-def first_width(problem: Problem) -> float:
-    """The width of the first stage: how far decision values may have to go."""
-    if not problem.targets.on_scale_of_y:
-        return 1.0
-    away = problem.y - np.sum(problem.c * problem.y)
-    spread = float(np.sqrt(np.sum(problem.c * away * away)))
-    size = float(np.sum(problem.c * np.abs(problem.y)))
-    # Rounding errors of constant targets are no width.
-    return spread if spread > _CONSTANT * size else size or 1.0
+def _losses_of(problem: Problem, warm: Start) -> SmoothLosses:
+    a = dual_start(problem, warm.dual)
+    if problem.width > 1:
+        return BlockLosses(problem)
+    width = 0.0 if problem.loss.differentiable else first_width(problem)
+    return SmoothLosses(problem, a, width)

@@ -22,7 +22,7 @@ from dualgap.problem.baseline import origin
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.proof.goal import LEAST_SHARE
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, dual_start, shape_refusal
-from dualgap.steps.newton.newton import first_width
+from dualgap.steps.newton.first_width import first_width
 from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.descend import Data, SmallGoal, State, descend
 

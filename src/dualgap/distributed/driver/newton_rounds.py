@@ -1,0 +1,167 @@
+"""The rounds of Newton steps: each is a step of one machine's method, on sums over partitions."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from dualgap.distributed.driver.rounds import Driver
+from dualgap.distributed.engines.protocol import PartitionsLostError, retry_until_stable
+from dualgap.distributed.schemes.newton_sums import (
+    PartitionedLosses,
+    SampleSumsProblem,
+    first_width_of,
+)
+from dualgap.distributed.tuning import TUNING
+from dualgap.distributed.driver.work import busiest
+from dualgap.linalg.validate import Floats
+from dualgap.proof.certificate import Certificate
+from dualgap.run.solution import Status
+from dualgap.steps.base import Setting, Start, vector
+from dualgap.steps.newton.newton import NewtonRun
+
+
+class NewtonDriver(Driver):
+    """A run of Newton steps."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.newton: NewtonRun | None = None
+        self.adopted: Floats | None = None  # the coefficients whose slopes are the dual variables
+        self.expected = np.inf  # gap of the present coefficients, as the steps see it
+        self.due = np.inf  # a proof is worth its exchanges once the expected gap is below
+        super().__init__(*arguments)
+        problem = SampleSumsProblem(self.facts)
+        width = retry_until_stable(lambda: first_width_of(self.engine, self.facts))
+        self.losses = PartitionedLosses(problem, self.engine, width)
+        known = self.scheme.state()
+        if known:
+            self.losses.restore(known["losses"])
+        setting = Setting(goal=self.goal)
+        self.newton = NewtonRun(problem, Start(coef=self._first(known)), setting, self.losses)  # type: ignore[arg-type]
+        self.newton.steps_at_once = 1
+        self._again()
+        if known:
+            at = self.newton.descent
+            at.damping, at.decrement = known["damping"], known["decrement"]
+            self.newton.steps = known["steps"]
+
+    def _first(self, known: dict[str, Any]) -> Floats:
+        if known:
+            return vector(known, "w", self.skeleton.coef_size)
+        w = self.skeleton.features.origin.copy()
+        w[self.skeleton.free_places] = self.facts.intercept
+        return w
+
+    def _again(self) -> None:
+        """Ask again for the sums at the present coefficients, after partitions were lost."""
+        while True:
+            try:
+                self.newton.refresh()
+                self._take_in()
+                return
+            except PartitionsLostError as error:
+                self.lost += len(error.partitions)
+
+    def _take_in(self) -> None:
+        """Take over coefficients, u and the objective from the method."""
+        at = self.newton.descent
+        self.best, self.u = at.w, at.u
+        penalty = self.skeleton.lam * self.skeleton.penalty_value(at.w)
+        self.primal = at.response.b.value + penalty  # type: ignore[attr-defined]
+
+    # --- moving -------------------------------------------------------------------------------
+
+    def _round(self) -> None:
+        began, losses, run = time.perf_counter(), self.losses, self.newton
+        exchanges, sent = losses.exchanges, losses.sent
+        losses.answers.clear()
+        self.goal.expected = self._expected_target()
+        try:
+            moved = run.advance(None)[0]
+            self.expected = self._expected_gap()
+            ended = run.end_stage()
+        except PartitionsLostError as error:
+            self.lost += len(error.partitions)
+            self._again()
+            return
+        self._take_in()
+        if ended:
+            self.adopted = self.best
+        self.checked = True
+        idle = not (moved or ended)
+        self.idle_checks = self.idle_checks + 1 if idle else 0
+        made = losses.exchanges - exchanges
+        self.visits += made * self.skeleton.totals.n
+        self.counted_visits += made * self.skeleton.totals.n
+        self.operations += 3 * made * self.skeleton.totals.n
+        self.rounds += made
+        received = sum(each.nbytes for each in losses.answers)
+        seconds, busy = time.perf_counter() - began, busiest(losses.answers)
+        self._record(1, seconds, busy, losses.sent - sent, received)
+        if self.folder is not None and len(self.history) % self.limits.copy_every == 0:
+            self._copy()
+
+    # --- deciding -----------------------------------------------------------------------------
+
+    def _expected_gap(self) -> float:
+        """About the gap of the present coefficients, once the dual variables are feasible."""
+        at = self.newton.descent
+        moved = self.losses.multiplier_move(at.response.b)
+        return float(at.decrement + at.coefficient_gap() + moved)
+
+    def _expected_target(self) -> float:
+        """The gap that will suffice if the present coefficients are nearly optimal."""
+        return self.goal.gap(max(self.primal - self.expected, self.dual))
+
+    def _proof_is_due(self) -> bool:
+        """Whether a proof is worth its exchanges; in stages only between two of them."""
+        settled = self.losses.q == 0.0 or self.adopted is self.best
+        return settled and self.expected <= min(self.due, self._expected_target())
+
+    def _prove_gap(self) -> Status | None:
+        status = super()._prove_gap()
+        if status is None:
+            share = TUNING.target_margin * self.target / self.gap if self.gap > 0.0 else 0.0
+            self.due = self.expected * min(TUNING.proof_fraction, share)
+        return status
+
+    def prove(self) -> tuple[Certificate, Floats]:
+        """The certificate of the present coefficients, for the slopes there as dual variables."""
+        while True:
+            lost = self.lost
+            if self.adopted is not self.best:
+                try:
+                    self.losses.adopt(self.newton.descent.response.b)
+                except PartitionsLostError as error:
+                    self.lost += len(error.partitions)
+                    continue
+            proof = super().prove()
+            if self.lost == lost:
+                self.adopted = self.best
+                return proof
+            self.adopted = None  # some partitions are back at older dual variables
+
+    # --- keeping ------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Compute u again: from the coefficients, which the dual variables follow from."""
+        if self.newton is None:
+            self.u = np.zeros(self.skeleton.coef_size)
+        else:
+            self._again()
+
+    def _copy(self) -> None:
+        if self.newton is not None:
+            at = self.newton.descent
+            self.scheme.restore(
+                {
+                    "w": at.w,
+                    "losses": self.losses.state(),
+                    "damping": at.damping,
+                    "decrement": at.decrement,
+                    "steps": self.newton.steps,
+                }
+            )
+        super()._copy()
