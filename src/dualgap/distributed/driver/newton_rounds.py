@@ -68,8 +68,8 @@ class NewtonDriver(Driver):
         """Take over coefficients, u and the objective from the method."""
         at = self.newton.descent
         self.best, self.u = at.w, at.u
-        penalty = self.skeleton.lam * self.skeleton.penalty_value(at.w)
-        self.primal = at.response.b.value + penalty  # type: ignore[attr-defined]
+        penalty = self.skeleton.penalty_value(at.w)
+        self.primal = self.losses.sums(at.response.b).value + penalty
 
     # --- moving -------------------------------------------------------------------------------
 
@@ -123,8 +123,7 @@ class NewtonDriver(Driver):
     def _prove_gap(self) -> Status | None:
         status = super()._prove_gap()
         if status is None:
-            share = TUNING.target_margin * self.target / self.gap if self.gap > 0.0 else 0.0
-            self.due = self.expected * min(TUNING.proof_fraction, share)
+            self.due = self.expected * TUNING.proof_fraction
         return status
 
     def prove(self) -> tuple[Certificate, Floats]:
@@ -133,7 +132,7 @@ class NewtonDriver(Driver):
             lost = self.lost
             if self.adopted is not self.best:
                 try:
-                    self.losses.adopt(self.newton.descent.response.b)
+                    self.losses.adopt(self.newton.descent.response.b, self.losses.q)
                 except PartitionsLostError as error:
                     self.lost += len(error.partitions)
                     continue

@@ -9,6 +9,7 @@ for samples that are left out because their slopes do not change.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,21 @@ class Descent:
                 length = 0.5 * (low + high) if low > 0.0 else 0.01 * high
             else:
                 length = low - at_low * (high - low) / (at_high - at_low)
+            length = self._known_length(slopes, fixed, low, high) or length
         return low, respond(low) if low > 0.0 else self.response
+
+    def _known_length(
+        self, slopes: Callable[[float], float], fixed: float, low: float, high: float
+    ) -> float | None:
+        """The next length to try among those whose slopes are known; None without any."""
+        known = {
+            length: slope + self.problem.lam * (slopes(length) - fixed)
+            for length, slope in self.losses.known_slopes().items()
+            if low < length < high
+        }
+        most = TUNING.slope_beyond * self.decrement
+        before = [length for length, slope in known.items() if slope <= most]
+        return max(before) if before else min(known, default=None)
 
     def _with_best_intercept(self, response: Response) -> Response:
         """After Newton steps on a free intercept alone, which systems leave unbalanced.

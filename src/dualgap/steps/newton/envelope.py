@@ -58,6 +58,10 @@ class SmoothLosses:
         ]
         return Response(at, b, sum(parallel.together(_envelopes, calls)))
 
+    def known_slopes(self) -> dict[float, float]:
+        """Slopes along the move of the last response by length, where others came with it."""
+        return {}
+
     def balanced(self, w: Floats, response: Response) -> Response:
         """For a quadratic loss, b with free features balanced.
 
