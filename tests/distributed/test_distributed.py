@@ -25,7 +25,7 @@ from dualgap.distributed.messages import Contribution, compact, sum_in_order
 from dualgap.proof.dual_point import DualPoint, shrink_until_feasible
 from dualgap.run.checkpoint import CheckpointWarning
 
-WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20}
+WORK = {"cocoa+": 2, "disdca": 20, "quartz": 20, "newton": 1}
 
 
 def agrees(one, solution, tol):
@@ -532,7 +532,7 @@ def test_bad_arguments(change, words):
 
 def test_what_a_scheme_cannot_do():
     with pytest.raises(ValueError, match=r"kinks .* use a smoothed loss, or an elastic net"):
-        solve(problem("hinge", "l1"))
+        solve(problem("hinge", "l1"), scheme="cocoa+")
     with pytest.raises(ValueError, match="Hinge loss is not smooth"):
         solve(problem("hinge"), scheme="quartz")
     weights = np.r_[np.zeros(2), np.ones(28)]

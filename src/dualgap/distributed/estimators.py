@@ -89,7 +89,7 @@ def fit(
     sample_weight: Any = None,
     *,
     client: Any = None,
-    scheme: str = "cocoa+",
+    scheme: str = "auto",
     **options: Any,
 ) -> Any:
     """Fit an estimator of this package on partitioned data, and prove how good the fit is.

@@ -36,7 +36,7 @@ from dualgap.run.solution import Solution, Status
 def solve(
     problem: Any,
     client: Any = None,
-    scheme: str = "cocoa+",
+    scheme: str = "auto",
     *,
     partitions: int | None = None,
     work: Any = "auto",
@@ -64,10 +64,12 @@ def solve(
     client : None, int, dask.distributed.Client or MPI communicator
         What does the work: threads of this process, at most that many threads, a Dask cluster, or
         the processes of an MPI job, which all call ``solve`` and all get the solution.
-    scheme : "cocoa+", "disdca" or "quartz"
-        Each partition makes local epochs of dual coordinate steps; or such steps on τ of its
-        samples, one after the other; or on τ samples at once, with the step sizes of the
-        (c,τ)-distributed sampling.
+    scheme : "auto", "newton", "cocoa+", "disdca" or "quartz"
+        Newton steps on sums over all partitions, which take about as many rounds as one machine
+        takes steps, whatever the number of partitions; or each partition makes local epochs of
+        dual coordinate steps; or such steps on τ of its samples, one after the other; or on τ
+        samples at once, with the step sizes of the (c,τ)-distributed sampling. "auto" takes Newton
+        steps for up to 2,000 coefficients, unless ``work`` asks for epochs, else "cocoa+".
     work : "auto", int or sequence
         Local epochs of a round, or τ; a sequence has one number for each round. "auto" chooses as
         much as hides the time of an exchange, so the result depends on the clock;
@@ -117,7 +119,7 @@ def solve_partitioned(
     problem: Partitioned, client: Any, scheme_name: str, options: Options
 ) -> tuple[Solution, Block]:
     """The solution, and the problem without its samples."""
-    scheme, limits = scheme_named(scheme_name), _limits(options)
+    limits = _limits(options)
     seed = whole(options.random_state, "random_state", 0)
     round_seconds = number(options.round_seconds, "round_seconds", 0.0, open_low=True)
     if options.callback is not None and not callable(options.callback):
@@ -127,6 +129,7 @@ def solve_partitioned(
         agreement, sizes = _make_blocks(engine, problem)
         spec = agreement.model.spec
         skeleton = without_samples(spec, agreement.totals)
+        scheme = scheme_named(scheme_name, skeleton, options.work)
         _refuse(scheme, skeleton)
         work = scheme.first_work(skeleton), scheme.max_work(skeleton), scheme.work_per_exchange
         schedule = WorkSchedule(options.work, *work)

@@ -86,7 +86,7 @@ class Block(Problem):
     def __init__(self, raw: RawData, spec: ModelSpec, totals: Totals) -> None:
         scaling = spec.intercept_scaling
         DesignMatrix.__init__(self, raw.X, spec.intercept, scaling, is_whole=False)
-        self.totals = totals
+        self.spec, self.totals = spec, totals
         self.loss = spec.loss
         self.classes = totals.labels
         self.y = storage.read_only(targets_of(self.loss).encode(raw.y, totals.labels))

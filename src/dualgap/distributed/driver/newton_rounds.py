@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.distributed.driver.rounds import Driver
+from dualgap.distributed.driver.sample_start import sample_start
+from dualgap.distributed.driver.work import busiest
 from dualgap.distributed.engines.protocol import PartitionsLostError, retry_until_stable
 from dualgap.distributed.schemes.newton_sums import (
     PartitionedLosses,
@@ -15,31 +17,30 @@ from dualgap.distributed.schemes.newton_sums import (
     first_width_of,
 )
 from dualgap.distributed.tuning import TUNING
-from dualgap.distributed.driver.work import busiest
 from dualgap.linalg.validate import Floats
+from dualgap.problem.intercept import joined, split
 from dualgap.proof.certificate import Certificate
 from dualgap.run.solution import Status
 from dualgap.steps.base import Setting, Start, vector
-from dualgap.steps.newton.newton import NewtonRun
+from dualgap.steps.newton.newton import NewtonRun, run_on_sample
 
 
 class NewtonDriver(Driver):
     """A run of Newton steps."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.newton: NewtonRun | None = None
+        self.newton: Any = None  # the run, a NewtonRun
         self.adopted: Floats | None = None  # the coefficients whose slopes are the dual variables
         self.expected = np.inf  # gap of the present coefficients, as the steps see it
         self.due = np.inf  # a proof is worth its exchanges once the expected gap is below
         super().__init__(*arguments)
-        problem = SampleSumsProblem(self.facts)
+        problem: Any = SampleSumsProblem(self.facts)
         width = retry_until_stable(lambda: first_width_of(self.engine, self.facts))
         self.losses = PartitionedLosses(problem, self.engine, width)
         known = self.scheme.state()
-        if known:
-            self.losses.restore(known["losses"])
         setting = Setting(goal=self.goal)
-        self.newton = NewtonRun(problem, Start(coef=self._first(known)), setting, self.losses)  # type: ignore[arg-type]
+        w = self._first(known, setting)
+        self.newton = NewtonRun(problem, Start(coef=w), setting, self.losses)
         self.newton.steps_at_once = 1
         self._again()
         if known:
@@ -47,9 +48,16 @@ class NewtonDriver(Driver):
             at.damping, at.decrement = known["damping"], known["decrement"]
             self.newton.steps = known["steps"]
 
-    def _first(self, known: dict[str, Any]) -> Floats:
+    def _first(self, known: dict[str, Any], setting: Setting) -> Floats:
+        """The coefficients to start from: of a checkpoint, of a sample, or of no features."""
         if known:
+            self.losses.restore(known["losses"])
             return vector(known, "w", self.skeleton.coef_size)
+        found = retry_until_stable(lambda: sample_start(self.engine, self.facts, self.seed))
+        if found is not None:
+            run = run_on_sample(found, self.facts.scale, setting)
+            self.losses.q = run.losses.q
+            return joined(self.skeleton, *split(found, run.descent.w))
         w = self.skeleton.features.origin.copy()
         w[self.skeleton.free_places] = self.facts.intercept
         return w

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.distributed.messages import RoundAnswer
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import whole
 
@@ -58,7 +57,7 @@ class WorkSchedule:
             self.now = self.now // 2
 
 
-def busiest(answers: list[RoundAnswer]) -> float:
+def busiest(answers: Sequence[Any]) -> float:
     """The seconds of the process that worked longest."""
     spent: dict[Any, float] = defaultdict(float)
     for answer in answers:

@@ -17,6 +17,7 @@ from dualgap.distributed.data.block import Block
 from dualgap.distributed.driver.facts import DriverFacts
 from dualgap.distributed.engines.protocol import Engine
 from dualgap.distributed.messages import CompactVector, compact, sum_in_order
+from dualgap.distributed.tuning import TUNING as ROUNDS
 from dualgap.linalg.validate import Floats
 from dualgap.steps.newton.envelope import BlockLosses, Response, SmoothLosses
 from dualgap.steps.newton.first_width import Moments, moments, width_of
@@ -108,9 +109,7 @@ def adopt_slopes(
     return sample_sums(block, b, k, question._replace(q=q, lengths=()))[0], b
 
 
-def target_moments(
-    block: Block, a: Floats, k: int, mean: float | None
-) -> tuple[Moments, Floats]:
+def target_moments(block: Block, a: Floats, k: int, mean: float | None) -> tuple[Moments, Floats]:
     """Moments of the targets of a partition (a task)."""
     return moments(block, mean), a
 
@@ -158,7 +157,7 @@ class SampleSumsProblem:
     def decision(self, w: Floats) -> Floats:
         return w
 
-    def average(self, b: Slopes) -> Floats:
+    def average(self, b: Any) -> Floats:
         return self.losses.sums(b).u
 
     def mean_squares(self) -> Floats:
@@ -197,12 +196,12 @@ class PartitionedLosses(SmoothLosses):
     def known_slopes(self) -> dict[float, float]:
         return self.slopes
 
-    def sums(self, b: Slopes) -> TotalSums:
+    def sums(self, b: Any) -> TotalSums:
         """The sums at a point, by an exchange if they are not known."""
         if b.sums is None:
             self._ask(b)
-        assert b.sums is not None
-        return b.sums
+        found: TotalSums = b.sums
+        return found
 
     def _ask(self, b: Slopes, lengths: tuple[float, ...] = ()) -> Any:
         question = Question(b.base, b.move, b.length, self.q, True, lengths)
@@ -231,7 +230,7 @@ class PartitionedLosses(SmoothLosses):
     def hessian(self, at: Response) -> Floats:
         size = len(at.z)
         matrix, upper = np.empty((size, size)), np.triu_indices(size)
-        matrix[upper] = matrix.T[upper] = self.sums(at.b).hessian  # type: ignore[arg-type]
+        matrix[upper] = matrix.T[upper] = self.sums(at.b).hessian
         return matrix
 
     def multiplier_move(self, b: Any) -> float:
@@ -247,6 +246,7 @@ class PartitionedLosses(SmoothLosses):
 
     def narrow(self, b: Any, factor: float, least: float) -> None:
         self.least = min(max(self.least, least), self.q)
+        factor = factor if factor == 1.0 else ROUNDS.narrowing  # 1.0: the stage was a slow one
         self.adopt(b, max(self.q * factor, self.least))
 
     def widen(self, b: Any) -> bool:

@@ -22,7 +22,8 @@ from dualgap.problem import Problem
 from dualgap.proof import terms
 from dualgap.proof.certificate import Pair
 from dualgap.proof.dual_point import balanced
-from dualgap.steps.base import vector
+from dualgap.steps.base import dual_start, vector
+from dualgap.steps.newton.first_width import first_width
 from dualgap.steps.newton.systems import Systems, solves_by_products
 from dualgap.steps.newton.tuning import TUNING
 
@@ -205,6 +206,14 @@ class BlockLosses(SmoothLosses):
 
     def narrow(self, b: Floats, factor: float, least: float) -> None:
         """There are no kinks to round off."""
+
+
+def losses_of(problem: Problem, dual: Floats | None) -> SmoothLosses:
+    """The losses of a problem, with these multipliers to start from, at the first width."""
+    a = dual_start(problem, dual)
+    if problem.width > 1:
+        return BlockLosses(problem)
+    return SmoothLosses(problem, a, 0.0 if problem.loss.differentiable else first_width(problem))
 
 
 @kernel

@@ -31,14 +31,12 @@ from dualgap.steps.base import (
     FullPassRun,
     Setting,
     Start,
-    dual_start,
     shape_refusal,
     vector,
 )
 from dualgap.steps.newton import estimate
 from dualgap.steps.newton.descent import Descent
-from dualgap.steps.newton.envelope import BlockLosses, SmoothLosses
-from dualgap.steps.newton.first_width import first_width
+from dualgap.steps.newton.envelope import losses_of
 from dualgap.steps.newton.tuning import TUNING
 
 
@@ -61,22 +59,22 @@ class Newton(FullPass):
 
 
 class NewtonRun(FullPassRun):
-    """A run; its state is w, the losses at z = Xw, and the multipliers of the stage."""
+    """A run; its state is w, the losses at z = Xw, and the multipliers of the stage.
+
+    ``losses`` may be given: of samples that are elsewhere, such as in partitions.
+    """
 
     descent: Descent  # from the first evaluation on all samples, which ``_begin`` makes
 
-    def __init__(
-        self, problem: Problem, warm: Start, setting: Setting, losses: Any = None
-    ) -> None:
-        """``losses``: sums over samples that are elsewhere, in the place of those of ``problem``;
-        they start from coefficients, and from all samples."""
+    def __init__(self, problem: Problem, warm: Start, setting: Setting, losses: Any = None) -> None:
+        """``losses``: of samples that are elsewhere, in the place of those of ``problem``."""
         super().__init__(problem)
         shape = problem.penalty_shape
         assert shape is not None  # other penalties are refused
         first = origin(problem) if warm.coef is None else warm.coef
         self.first_coef, self.shape = np.clip(first, shape.low, shape.high), shape
         scalar = problem.width == 1
-        self.losses = _losses_of(problem, warm) if losses is None else losses
+        self.losses = losses_of(problem, warm.dual) if losses is None else losses
         self.begun = False
         self.accuracy = 0.0  # a gap that is small enough whatever the setting says
         self.steps = 0  # of this stage
@@ -170,14 +168,7 @@ class NewtonRun(FullPassRun):
         if size == 0:
             return
         places = np.sort(self.rng.choice(self.problem.n, size, replace=False))
-        run = NewtonRun(self.problem.sampled(places), Start(), self.setting)
-        accuracy = max(TUNING.sample_accuracy, TUNING.sampling_error * self.problem.d / size)
-        run.accuracy, run.steps_at_once = accuracy * self.problem.scale, 1
-        for _ in range(TUNING.subset_steps):
-            run.advance(None)
-            run.end_stage()
-            if run.descent.decrement + run._multiplier_move() <= run.negligible:
-                break
+        run = run_on_sample(self.problem.sampled(places), self.problem.scale, self.setting)
         self.losses.q = run.losses.q
         self._begin_at(run.descent.w)
         useful = run.losses.q == 0.0 and estimate.pays(self.problem)
@@ -290,9 +281,14 @@ class NewtonRun(FullPassRun):
             at.systems.restore(state["systems"])
 
 
-def _losses_of(problem: Problem, warm: Start) -> SmoothLosses:
-    a = dual_start(problem, warm.dual)
-    if problem.width > 1:
-        return BlockLosses(problem)
-    width = 0.0 if problem.loss.differentiable else first_width(problem)
-    return SmoothLosses(problem, a, width)
+def run_on_sample(sample: Problem, scale: float, setting: Setting) -> NewtonRun:
+    """A run at the minimum for a sample, as exactly as chance allows; ``scale``: of all samples."""
+    run = NewtonRun(sample, Start(), setting)
+    accuracy = max(TUNING.sample_accuracy, TUNING.sampling_error * sample.d / sample.n)
+    run.accuracy, run.steps_at_once = accuracy * scale, 1
+    for _ in range(TUNING.subset_steps):
+        run.advance(None)
+        run.end_stage()
+        if run.descent.decrement + run._multiplier_move() <= run.negligible:
+            break
+    return run

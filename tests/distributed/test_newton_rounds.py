@@ -1,0 +1,184 @@
+"""Newton steps on sums over partitions: few rounds, whatever the number of partitions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cluster_data import problem, sparse_data
+
+import dualgap as dg
+from dualgap.distributed import Partitioned, fit, solve
+from dualgap.distributed.driver import newton_rounds
+from dualgap.distributed.engines.protocol import PartitionsLostError
+from dualgap.distributed.engines.threads import ThreadEngine
+from dualgap.losses import Quantile
+
+RNG = np.random.default_rng(0)
+N, D = 2000, 12
+X = RNG.normal(size=(N, D)) * np.exp(RNG.normal(size=D)) + RNG.normal(size=D)
+SIGNAL = (X - X.mean(axis=0)) @ (RNG.normal(size=D) / X.std(axis=0))
+Y = SIGNAL + RNG.normal(size=N)
+SIGNS = np.sign(SIGNAL + RNG.logistic(size=N))
+CLASSES = np.digitize(Y, [-1.5, 1.5])
+COUNTS = RNG.poisson(np.exp(0.2 * SIGNAL))
+
+CASES = {
+    "logistic": (SIGNS, "logistic", "l2", 1e-4),
+    "squared hinge": (SIGNS, "squared-hinge", "l2", 1e-4),
+    "hinge": (SIGNS, "hinge", "l2", 1e-4),
+    "ridge": (Y, "squared", "l2", 1e-3),
+    "lasso": (Y, "squared", "l1", 0.1),
+    "L1 logistic": (SIGNS, "logistic", "l1", 1e-2),
+    "elastic net": (Y, "huber", dg.penalties.ElasticNet(0.5), 1e-2),
+    "box": (Y, "squared", dg.penalties.NonNegative(dg.penalties.L2()), 1e-3),
+    "quantile": (Y, Quantile(0.8), "l2", 1e-3),
+    "epsilon": (Y, "epsilon-insensitive", "l2", 1e-3),
+    "softmax": (CLASSES, "softmax", "l2", 1e-3),
+    "poisson": (COUNTS, "poisson", "l2", 1e-3),
+}
+# Rounds at which losses with kinks must have converged; smooth ones take a step for each.
+MOST = {"hinge": 40, "quantile": 60, "epsilon": 60}
+
+
+def stated(name, intercept=True, weights=None):
+    y, loss, penalty, lam = CASES[name]
+    return dg.Problem(X, y, loss, penalty, lam, weights, intercept=intercept)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_few_rounds_reach_the_optimum_of_one_machine(name):
+    one = stated(name)
+    best = dg.solve(one, tol=1e-9).certificate
+    rounds = []
+    for partitions in (2, 16):
+        solution = solve(one, 2, partitions=partitions, tol=1e-4)
+        assert solution.converged
+        assert solution.method.startswith("newton")
+        assert solution.certificate.primal - best.dual <= solution.certificate.gap + best.gap
+        assert solution.certificate.primal >= best.dual
+        assert solution.certificate.scale == pytest.approx(best.scale, rel=1e-9)
+        rounds.append(solution.history.iterations[-1])
+    assert max(rounds) <= MOST.get(name, 12)
+    assert abs(rounds[1] - rounds[0]) <= max(1, 0.1 * rounds[0])
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "softmax"])
+@pytest.mark.parametrize("intercept", [False, "penalised"])
+def test_other_intercepts_and_weights(name, intercept):
+    one = stated(name, intercept, RNG.integers(0, 3, N).astype(float))
+    here, there = dg.solve(one, tol=1e-8), solve(one, 2, partitions=5, tol=1e-6)
+    assert there.converged
+    assert there.certificate.primal - here.certificate.dual <= 1e-6 * one.scale
+
+
+def test_one_machine_certifies_the_model():
+    one = stated("lasso")
+    solution = solve(one, 2, partitions=4, tol=1e-6)
+    again = dg.certify(one, solution.coef, solution.dual, intercept=solution.intercept)
+    assert again.primal == pytest.approx(solution.certificate.primal, rel=1e-12)
+    assert again.gap <= 2.0 * solution.certificate.gap + 1e-12
+
+
+def test_sparse_partitions_and_names_of_classes():
+    data = sp.random(800, 30, 0.2, "csr", random_state=0)
+    labels = np.where(data @ RNG.normal(size=30) > 0.0, "yes", "no")
+    parts = [(data[i : i + 200], labels[i : i + 200]) for i in range(0, 800, 200)]
+    there = fit(dg.LogisticRegression(tol=1e-8), parts, client=2)
+    here = dg.LogisticRegression(tol=1e-8).fit(data, labels)
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-3)
+    assert there.predict(data[:5]).tolist() == here.predict(data[:5]).tolist()
+
+
+def test_auto_takes_epochs_for_many_features_or_if_work_asks_for_them():
+    wide, y = sp.random(60, 3000, 0.01, "csr", random_state=0), np.r_[np.ones(30), -np.ones(30)]
+    many = dg.Problem(wide, y, "smoothed-hinge", "l2", 0.1)
+    assert solve(many, 2, partitions=2, tol=1e-2).method.startswith("cocoa+")
+    assert solve(problem(), 2, partitions=2, tol=1e-2).method.startswith("newton")
+    assert solve(problem(), 2, partitions=2, tol=1e-2, work=2).method.startswith("cocoa+")
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge"])
+def test_an_interrupted_run_resumes(name, tmp_path):
+    one = stated(name)
+    how = {"scheme": "newton", "partitions": 4, "tol": 1e-8}
+    uninterrupted = solve(one, 2, **how)
+    seen = []
+
+    def stop(snapshot):
+        seen.append(snapshot)
+        return len(seen) == 3
+
+    kept = {**how, "checkpoint": tmp_path, "checkpoint_every": 1}
+    assert not solve(one, 2, callback=stop, **kept).converged
+    resumed = solve(one, 2, **kept)
+    assert resumed.converged
+    np.testing.assert_array_equal(resumed.coef, uninterrupted.coef)
+    assert resumed.certificate.gap == uninterrupted.certificate.gap
+
+
+class Losing(ThreadEngine):
+    """Each of these calls loses partition 1, whose dual variables are then those of the copy."""
+
+    at = ()
+    calls = 0
+
+    def _lose(self):
+        self.calls += 1
+        if self.calls in self.at:
+            self._duals[1] = None if self._copies is None else self._copies[1]
+            raise PartitionsLostError([1])
+
+    _copies = None
+
+    def run(self, task, message):
+        self._lose()
+        return super().run(task, message)
+
+    def ask(self, task, message):
+        self._lose()
+        return super().ask(task, message)
+
+    def copy(self):
+        self._copies = super().copy()
+        return self._copies
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "lasso", "softmax"])
+@pytest.mark.parametrize("at", [range(3, 6), range(8, 60, 7), range(10, 80, 11)])
+def test_lost_partitions_cost_rounds_only(name, at, monkeypatch):
+    one = stated(name)
+    clean = solve(one, 2, "newton", partitions=4, tol=1e-6)
+    monkeypatch.setattr(Losing, "at", tuple(at))
+    monkeypatch.setattr("dualgap.distributed.engines.ThreadEngine", Losing)
+    solution = solve(one, 2, "newton", partitions=4, tol=1e-6)
+    assert solution.converged
+    assert solution.certificate.primal - clean.certificate.dual <= (
+        solution.certificate.gap + clean.certificate.gap
+    )
+
+
+def test_a_sample_saves_rounds(monkeypatch):
+    one = dg.Problem(np.tile(X, (4, 1)), np.tile(SIGNS, 4), "hinge", "l2", 1e-3, intercept=True)
+    with_sample = solve(one, 2, "newton", partitions=4).history.iterations[-1]
+    monkeypatch.setattr(newton_rounds, "sample_start", lambda *arguments: None)
+    without = solve(one, 2, "newton", partitions=4).history.iterations[-1]
+    assert with_sample < without
+
+
+def test_the_history_counts_bytes():
+    one = stated("logistic")
+    history = solve(one, 2, "newton", partitions=4, tol=1e-6).history
+    triangle = 8 * (D + 1) * (D + 2) // 2
+    exchanges = np.diff(history.iterations)
+    assert (history.received[1:] >= 4 * exchanges * triangle).all()
+    assert (history.received[1:] <= 4 * exchanges * (triangle + 8 * (D + 1) + 100)).all()
+    assert (history.sent[1:] == 4 * exchanges * 16 * (D + 1)).all()
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="no second derivatives"):
+        solve(dg.Problem(X, CLASSES, "multiclass-hinge", "l2", 0.1), scheme="newton")
+    with pytest.raises(ValueError, match="work must be at most 1"):
+        solve(stated("ridge"), scheme="newton", work=3)
+    data, y = sparse_data()
+    with pytest.raises(ValueError, match="loss"):
+        Partitioned([(data, y)], "no-such-loss")
