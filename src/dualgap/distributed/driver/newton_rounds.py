@@ -14,6 +14,7 @@ from dualgap.distributed.engines.protocol import PartitionsLostError, retry_unti
 from dualgap.distributed.schemes.newton_sums import (
     PartitionedLosses,
     SampleSumsProblem,
+    Slopes,
     first_width_of,
 )
 from dualgap.distributed.tuning import TUNING
@@ -42,25 +43,37 @@ class NewtonDriver(Driver):
         w = self._first(known, setting)
         self.newton = NewtonRun(problem, Start(coef=w), setting, self.losses)
         self.newton.steps_at_once = 1
-        self._again()
+        self.counted_exchanges = 0  # those of the start count for the first round
         if known:
-            at = self.newton.descent
-            at.damping, at.decrement = known["damping"], known["decrement"]
-            self.newton.steps = known["steps"]
+            retry_until_stable(lambda: self._resume(known))
+        else:
+            self._again()
 
     def _first(self, known: dict[str, Any], setting: Setting) -> Floats:
-        """The coefficients to start from: of a checkpoint, of a sample, or of no features."""
+        """The coefficients to start from: of a checkpoint, of a sample, or the best constant."""
         if known:
             self.losses.restore(known["losses"])
             return vector(known, "w", self.skeleton.coef_size)
-        found = retry_until_stable(lambda: sample_start(self.engine, self.facts, self.seed))
-        if found is not None:
-            run = run_on_sample(found, self.facts.scale, setting)
+        sample = retry_until_stable(lambda: sample_start(self.engine, self.facts, self.seed))
+        if sample is not None:
+            run = run_on_sample(sample, self.facts.scale, setting)
             self.losses.q = run.losses.q
-            return joined(self.skeleton, *split(found, run.descent.w))
+            return joined(self.skeleton, *split(sample, run.descent.w))
         w = self.skeleton.features.origin.copy()
         w[self.skeleton.free_places] = self.facts.intercept
         return w
+
+    def _resume(self, known: dict[str, Any]) -> None:
+        """Continue from what ``_copy`` has kept."""
+        self.newton.refresh()
+        at = self.newton.descent
+        base, move = (vector(known, name, self.skeleton.coef_size) for name in ("base", "move"))
+        at.accept(self.losses.response(Slopes(base, move, known["length"])))
+        at.damping, at.decrement = known["damping"], known["decrement"]
+        self.newton.steps, self.due, self.expected = known["steps"], known["due"], known["expected"]
+        self._take_in()
+        self.adopted = self.best if known["settled"] else None
+        self.counted_exchanges = self.losses.exchanges
 
     def _again(self) -> None:
         """Ask again for the sums at the present coefficients, after partitions were lost."""
@@ -83,8 +96,7 @@ class NewtonDriver(Driver):
 
     def _round(self) -> None:
         began, losses, run = time.perf_counter(), self.losses, self.newton
-        exchanges, sent = losses.exchanges, losses.sent
-        losses.answers.clear()
+        sent = losses.sent
         self.goal.expected = self._expected_target()
         try:
             moved = run.advance(None)[0]
@@ -100,13 +112,15 @@ class NewtonDriver(Driver):
         self.checked = True
         idle = not (moved or ended)
         self.idle_checks = self.idle_checks + 1 if idle else 0
-        made = losses.exchanges - exchanges
+        made = losses.exchanges - self.counted_exchanges
+        self.counted_exchanges = losses.exchanges
         self.visits += made * self.skeleton.totals.n
         self.counted_visits += made * self.skeleton.totals.n
         self.operations += 3 * made * self.skeleton.totals.n
         self.rounds += made
         received = sum(each.nbytes for each in losses.answers)
         seconds, busy = time.perf_counter() - began, busiest(losses.answers)
+        losses.answers.clear()
         self._record(1, seconds, busy, losses.sent - sent, received)
         if self.folder is not None and len(self.history) % self.limits.copy_every == 0:
             self._copy()
@@ -165,6 +179,12 @@ class NewtonDriver(Driver):
             self.scheme.restore(
                 {
                     "w": at.w,
+                    "base": at.response.b.base,
+                    "move": at.response.b.move,
+                    "length": at.response.b.length,
+                    "due": self.due,
+                    "expected": self.expected,
+                    "settled": self.adopted is self.best,
                     "losses": self.losses.state(),
                     "damping": at.damping,
                     "decrement": at.decrement,

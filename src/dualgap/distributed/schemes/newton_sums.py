@@ -184,14 +184,18 @@ class PartitionedLosses(SmoothLosses):
         if move is None:
             if self.adopted is None or not np.array_equal(self.adopted.base, z):
                 self.adopted = Slopes(z, np.zeros_like(z), 0.0)
-            return Response(z, self.adopted, 0.0)  # type: ignore[arg-type]
+            return self.response(self.adopted)
         b = Slopes(z, move, length)
         if self.searched[0] is not z or self.searched[1] is not move:
             self.searched, self.slopes, self.adopted = (z, move), {}, None
         if length not in self.slopes:
             lengths = tuple(length * share for share in _LENGTHS)
             self.slopes.update(zip((length, *lengths), self._ask(b, lengths)))
-        return Response(z + length * move, b, self.slopes[length])  # type: ignore[arg-type]
+        return self.response(b, self.slopes[length])
+
+    def response(self, b: Slopes, slope: float = 0.0) -> Response:
+        """The response that b belongs to."""
+        return Response(b.base + b.length * b.move, b, slope)  # type: ignore[arg-type]
 
     def known_slopes(self) -> dict[float, float]:
         return self.slopes
