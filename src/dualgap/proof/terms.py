@@ -178,7 +178,9 @@ def sums_over_samples(
                 all_size = z_size + a_size + abs(a_k * z_k)
                 tilt = max(abs(a_k + left), abs(a_k + right))
                 own = share[k]
-                off_primal[k] = own * (per_term * EPS * z_size + steep * error) if own > 0.0 else 0.0
+                off_primal[k] = (
+                    own * (per_term * EPS * z_size + steep * error) if own > 0.0 else 0.0
+                )
                 off_gap[k] = own * (per_term * EPS * all_size + tilt * error) if own > 0.0 else 0.0
                 off_dual[k] = own * per_term * EPS * a_size if own > 0.0 else 0.0
         parts_now = parts[here]
