@@ -32,7 +32,7 @@ def times_in_blocks(X: Any, constant: float, w: Any, out: Any) -> None:
     for i in range(n):
         total = 0.0
         for first in range(0, p, BLOCK):
-            # Slices, whose indices cannot count from the end: else there are no vector instructions.
+            # Slices, whose indices do not count from the end, else without vector instructions
             x, v, block = X[i, first : min(first + BLOCK, p)], w[first : first + BLOCK], 0.0
             for t in range(len(x)):
                 block += x[t] * v[t]

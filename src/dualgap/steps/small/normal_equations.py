@@ -14,8 +14,8 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import curvature, project, slope
+from dualgap.linalg.row_products import STRETCH, add_row_products
 
-_STRETCH = 256  # rows, whose columns stay in the cache
 _ROWS = 32  # turned at a time: with all of a stretch 64 features take 79 µs in place of 30
 
 
@@ -28,10 +28,10 @@ def normal_equations(loss: Any, data: Any, are_equal: bool, z: float, hessian: A
     n, p = data.X.shape
     d = len(u)
     count = d + 1 + (d + 1) % 2  # a last column for the gradient, and an even number of them
-    columns, root = np.zeros((count, _STRETCH)), np.empty(_STRETCH)
+    columns, root = np.zeros((count, STRETCH)), np.empty(STRETCH)
     sums = np.zeros((count, count))
-    for first in range(0, n, _STRETCH):
-        here = slice(first, first + _STRETCH)
+    for first in range(0, n, STRETCH):
+        here = slice(first, first + STRETCH)
         X, y, c = data.X[here], data.y[here], data.c[here]
         size = len(y)
         for start in range(0, size, _ROWS):
@@ -54,33 +54,14 @@ def normal_equations(loss: Any, data: Any, are_equal: bool, z: float, hessian: A
                 own = columns[j]
                 for k in range(size):
                     own[k] *= root[k]
-        for j in range(d + 1 if size < _STRETCH else 0):
+        for j in range(d + 1 if size < STRETCH else 0):
             own = columns[j]
-            for k in range(size, _STRETCH):
+            for k in range(size, STRETCH):
                 own[k] = 0.0
-        _add_products(columns, sums)
+        add_row_products(columns, sums)
     share = data.c[0] if are_equal else 1.0
     bend = share * curvature(loss, z, data.y[0])
     for j in range(d):
         u[j] = share * sums[d, j] / data.lam
         for k in range(j + 1):
             hessian[j, k] = hessian[k, j] = bend * sums[j, k]
-
-
-@kernel
-def _add_products(columns: Any, sums: Any) -> None:
-    """Add the products of all pairs of columns, two by two: each is then read half as often."""
-    for j in range(0, len(columns), 2):
-        a0, a1 = columns[j], columns[j + 1]
-        for k in range(0, j + 1, 2):
-            b0, b1 = columns[k], columns[k + 1]
-            s00, s01, s10, s11 = 0.0, 0.0, 0.0, 0.0
-            for t in range(_STRETCH):
-                s00 += a0[t] * b0[t]
-                s01 += a0[t] * b1[t]
-                s10 += a1[t] * b0[t]
-                s11 += a1[t] * b1[t]
-            sums[j, k] += s00
-            sums[j, k + 1] += s01
-            sums[j + 1, k] += s10
-            sums[j + 1, k + 1] += s11
