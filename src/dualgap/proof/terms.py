@@ -190,19 +190,19 @@ def sums_over_samples(
             of_value[k] = of_conj[k] = part[k] = 0.0
             off_primal[k] = off_gap[k] = off_dual[k] = 0.0
         for k in range(0, size, CHUNK):
-            values = added(*values, _chunk(of_value, k))
-            conjs = added(*conjs, _chunk(of_conj, k))
-            gap = added(*gap, _chunk(part, k))
+            values = added(*values, chunk_sum(of_value, k))
+            conjs = added(*conjs, chunk_sum(of_conj, k))
+            gap = added(*gap, chunk_sum(part, k))
         for k in range(0, size if bounded else 0, CHUNK):
-            primal_error = plus(primal_error, _chunk(off_primal, k))
-            gap_error = plus(gap_error, _chunk(off_gap, k))
-            dual_error = plus(dual_error, _chunk(off_dual, k))
+            primal_error = plus(primal_error, chunk_sum(off_primal, k))
+            gap_error = plus(gap_error, chunk_sum(off_gap, k))
+            dual_error = plus(dual_error, chunk_sum(off_dual, k))
     sums = values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
     return *sums, primal_error, gap_error, dual_error
 
 
 @careful
-def _chunk(x: Any, k: int) -> float:
+def chunk_sum(x: Any, k: int) -> float:
     """The sum of the CHUNK numbers from place k on."""
     four: float = ((x[k] + x[k + 1]) + x[k + 2]) + x[k + 3]
     return (((four + x[k + 4]) + x[k + 5]) + x[k + 6]) + x[k + 7]
