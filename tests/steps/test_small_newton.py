@@ -12,7 +12,9 @@ from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Pair, attempt
 from dualgap.proof.dual_point import FLOAT64
 from dualgap.run.solution import Status
+from dualgap.steps.small.descend import Data
 from dualgap.steps.small.gram_kernels import solve_on, weighted_gram
+from dualgap.steps.small.normal_equations import normal_equations
 
 rng = np.random.default_rng(5)
 N, P = 40, 4
@@ -191,3 +193,38 @@ def test_rounding_errors_of_a_check_do_not_keep_a_run_going():
     assert solution.name == "small-newton"
     assert solution.converged
     assert len(solution.history) < 5
+
+
+@pytest.mark.parametrize("n", [1, 31, 256, 700])
+@pytest.mark.parametrize("intercept", [True, False, "penalised"])
+def test_normal_equations_are_those_of_the_problem(n, intercept):
+    draws = np.random.default_rng(n)
+    for p, weights in ((1, None), (4, draws.random(n) * (draws.random(n) < 0.8) + 1e-9), (9, None)):
+        data, y = 3.0 + draws.standard_normal((n, p)), draws.standard_normal(n)
+        problem = dg.Problem(data, y, losses.Squared(2.0), "l2", 0.3, weights, intercept)
+        extended = np.column_stack([problem.small_rows, np.ones((n, problem.d - p))])
+        hessian, u = np.empty((problem.d, problem.d)), np.empty(problem.d)
+        given = Data(problem.small_rows, problem.constant, problem.y, problem.c, 0.3, np.empty(0))
+        normal_equations(problem.loss, given, weights is None, 0.7, hessian, u)
+        scaled = extended * problem.c[:, None]
+        np.testing.assert_allclose(hessian, 0.5 * scaled.T @ extended, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(u, scaled.T @ (y - 0.7) / 0.6, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_least_squares_goes_on_from_its_model_where_a_step_was_not_enough(penalty):
+    # The first step leaves an error, as columns differ in size and are nearly collinear.
+    draws = np.random.default_rng(0)
+    data = draws.standard_normal((300, 5)) * [1.0, 1e3, 1e-3, 1.0, 1.0]
+    data[:, 4] = data[:, 3] + 1e-5 * draws.standard_normal(300)
+    y = data[:, 0] + 1e3 * data[:, 2] + draws.standard_normal(300)
+    problem = dg.Problem(data, y, "squared", penalty, 1e-9, intercept=True)
+    gaps = []
+    found = dg.solve(problem, "small-newton", tol=1e-12, callback=lambda s: gaps.append(s.gap))
+    best = dg.solve(
+        without_the_small_path(dg.Problem(data, y, lam=1e-9, penalty=penalty, intercept=True)),
+        "newton",
+        tol=1e-12,
+    )
+    assert found.certificate.dual <= best.certificate.primal * (1.0 + 1e-9)
+    assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-9)

@@ -32,9 +32,10 @@ def times_in_blocks(X: Any, constant: float, w: Any, out: Any) -> None:
     for i in range(n):
         total = 0.0
         for first in range(0, p, BLOCK):
-            block = 0.0
-            for j in range(first, min(first + BLOCK, p)):
-                block += X[i, j] * w[j]
+            # Slices, whose indices do not count from the end, else without vector instructions
+            x, v, block = X[i, first : min(first + BLOCK, p)], w[first : first + BLOCK], 0.0
+            for t in range(len(x)):
+                block += x[t] * v[t]
             total += block
         out[i] = total + constant * w[p] if constant > 0.0 else total
 

@@ -36,6 +36,7 @@ class Tuning:
 TUNING = Tuning()
 _ACCURACY = TUNING.accuracy  # kernels read module-level names
 _DOUBLINGS, _HALVINGS = TUNING.doublings, TUNING.halvings
+_STRETCH = 256  # samples
 
 
 def null_objective(problem: Any) -> float:
@@ -106,11 +107,21 @@ def best_constant(problem: Any) -> tuple[float, float]:
 def _of_quadratic(loss: Any, y: Any, c: Any, offset: float) -> tuple[float, float]:
     """By one Newton step."""
     steep, bend, total = 0.0, 0.0, 0.0
-    for i in range(len(y)):
-        steep += c[i] * slope(loss, 0.0, y[i])
-        bend += c[i] * curvature(loss, 0.0, y[i])
-    for i in range(len(y)):
-        total += c[i] * value(loss, -steep / bend, y[i])
+    share = np.empty(_STRETCH)
+    for turn in range(2):
+        at = -steep / bend if turn else 0.0
+        for first in range(0, len(y), _STRETCH):
+            y_now, c_now = y[first : first + _STRETCH], c[first : first + _STRETCH]
+            # A copy, since loops over strides of 0 have no vector instructions.
+            for k in range(len(y_now)):
+                share[k] = c_now[k]
+            if turn:
+                for k in range(len(y_now)):
+                    total += share[k] * value(loss, at, y_now[k])
+            else:
+                for k in range(len(y_now)):
+                    steep += share[k] * slope(loss, 0.0, y_now[k])
+                    bend += share[k] * curvature(loss, 0.0, y_now[k])
     return total + offset, -steep / bend
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from dualgap.compile.kernels import ordered_kernel
 from dualgap.compile.rules import conj, conj_slope, domain, value
 from dualgap.compile.scalar import EPS
-from dualgap.linalg.exact import added, plus
-from dualgap.proof.block_terms import CHUNK, PER_TERM
-from dualgap.proof.terms import LOST_SQUARE, Sums, total, with_underflow
+from dualgap.linalg.exact import added
+from dualgap.linalg.products import is_zero
+from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
+from dualgap.proof.terms import LOST_SQUARE, Sums, chunk_sum, total, with_underflow
 
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
@@ -27,7 +28,7 @@ def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums
     if not bounded:
         return found
     # Squares of small numbers underflow, and λ makes them larger again.
-    of_w, of_u = (LOST_SQUARE * len(w) * max(lam, 1.0) * bool(np.any(v)) for v in (w, u))
+    of_w, of_u = (LOST_SQUARE * len(w) * max(lam, 1.0) * (not is_zero(v)) for v in (w, u))
     return with_underflow(found, of_w, of_u)
 
 
@@ -42,18 +43,26 @@ def sums_over_features(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, p
 @ordered_kernel
 def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
-    for first in range(0, len(w), CHUNK):
-        chunk_values, chunk_conjs, chunk_parts = 0.0, 0.0, 0.0
-        for j in range(first, min(first + CHUNK, len(w))):
-            penalty_value = value(penalty, w[j], j)
-            penalty_conj = conj(penalty, u[j], j)
-            part = lam * (penalty_value + penalty_conj - w[j] * u[j])
-            parts[j] = max(part, 0.0) if part == part else inf
-            chunk_values = plus(chunk_values, lam * penalty_value)
-            chunk_conjs = plus(chunk_conjs, lam * penalty_conj)
-            chunk_parts = plus(chunk_parts, parts[j])
-        values, conjs = added(*values, chunk_values), added(*conjs, chunk_conjs)
-        gap = added(*gap, chunk_parts)
+    of_value, of_conj, part = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    for first in range(0, len(w), BATCH):
+        here = slice(first, first + BATCH)  # as for samples, for vector instructions
+        w_now, u_now, parts_now = w[here], u[here], parts[here]
+        size = len(w_now)
+        for k in range(size):
+            j = first + k
+            penalty_value = value(penalty, w_now[k], j)
+            penalty_conj = conj(penalty, u_now[k], j)
+            whole = lam * (penalty_value + penalty_conj - w_now[k] * u_now[k])
+            part[k] = max(whole, 0.0) if whole == whole else inf
+            of_value[k], of_conj[k] = lam * penalty_value, lam * penalty_conj
+        for k in range(size):
+            parts_now[k] = part[k]
+        for k in range(size, min(size + CHUNK, BATCH)):  # the last chunk may not be full
+            of_value[k] = of_conj[k] = part[k] = 0.0
+        for k in range(0, size, CHUNK):
+            values = added(*values, chunk_sum(of_value, k))
+            conjs = added(*conjs, chunk_sum(of_conj, k))
+            gap = added(*gap, chunk_sum(part, k))
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
 
 
@@ -61,15 +70,27 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
 def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> Any:
     """Bounds on the rounding errors of the sums of values, of all parts, and of conjugates."""
     primal_error, gap_error, dual_error = 0.0, 0.0, 0.0
-    for j in range(len(u_error)):
-        low, high = domain(penalty, j)
-        left = conj_slope(penalty, max(u[j] - u_error[j], low), 0.0, j)
-        right = conj_slope(penalty, min(u[j] + u_error[j], high), 0.0, j)
-        own, penalty_value = abs(conj(penalty, u[j], j)), abs(value(penalty, w[j], j))
-        size = penalty_value + own + abs(w[j] * u[j])
-        tilt = max(abs(w[j] - left), abs(w[j] - right))
-        reach = max(abs(left), abs(right))
-        primal_error += lam * PER_TERM * EPS * penalty_value
-        gap_error += lam * (PER_TERM * EPS * size + tilt * u_error[j])
-        dual_error += lam * (PER_TERM * EPS * own + reach * u_error[j])
+    of_value, of_part, of_conj = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    for first in range(0, len(u_error), BATCH):
+        here = slice(first, first + BATCH)
+        w_now, u_now, error_now = w[here], u[here], u_error[here]
+        size = len(w_now)
+        for k in range(size):
+            j, w_k, u_k, error = first + k, w_now[k], u_now[k], error_now[k]
+            low, high = domain(penalty, j)
+            left = conj_slope(penalty, max(u_k - error, low), 0.0, j)
+            right = conj_slope(penalty, min(u_k + error, high), 0.0, j)
+            own, penalty_value = abs(conj(penalty, u_k, j)), abs(value(penalty, w_k, j))
+            whole = penalty_value + own + abs(w_k * u_k)
+            tilt = max(abs(w_k - left), abs(w_k - right))
+            reach = max(abs(left), abs(right))
+            of_value[k] = lam * PER_TERM * EPS * penalty_value
+            of_part[k] = lam * (PER_TERM * EPS * whole + tilt * error)
+            of_conj[k] = lam * (PER_TERM * EPS * own + reach * error)
+        for k in range(size, min(size + CHUNK, BATCH)):
+            of_value[k] = of_part[k] = of_conj[k] = 0.0
+        for k in range(0, size, CHUNK):
+            primal_error += chunk_sum(of_value, k)
+            gap_error += chunk_sum(of_part, k)
+            dual_error += chunk_sum(of_conj, k)
     return primal_error, gap_error, dual_error

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel, ordered_kernel
+from dualgap.compile.kernels import careful, kernel, ordered_kernel
 from dualgap.compile.rules import conj, conj_slope, curvature, project, prox, slope, value
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
@@ -141,62 +141,71 @@ def sums_over_samples(
 ) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     primal_error, gap_error, dual_error = 0.0, 0.0, 0.0
-    batch_values, batch_conjs, batch_parts = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
-    batch_left, batch_right = np.empty(BATCH), np.empty(BATCH)
+    share, of_value, of_conj = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    part, off_primal, off_gap = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    off_dual, value_size, conj_size = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    bounded = len(z_error) > 0
     for first in range(0, len(y), BATCH):
-        size = min(BATCH, len(y) - first)
-        # Weights stay out of these loops: if they are equal they have strides of 0, and loops over
-        # them have no vector instructions.
+        # Slices, whose indices need not be asked whether they count from the end, and a copy of the
+        # shares, which may have strides of 0: else these loops have no vector instructions.
+        here = slice(first, first + BATCH)
+        y_now, c_now, z_now, a_now = y[here], c[here], z[here], a[here]
+        size = len(y_now)
         for k in range(size):
-            i = first + k
-            loss_value = value(loss, z[i], y[i])
-            loss_conj = conj(loss, a[i], y[i])
-            batch_values[k] = loss_value
-            batch_conjs[k] = loss_conj
-            batch_parts[k] = loss_value + loss_conj + a[i] * z[i]
-        for k in range(size if len(z_error) else 0):
-            i = first + k
-            error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
-            batch_left[k] = slope(loss, z[i] - error, y[i])
-            batch_right[k] = slope(loss, z[i] + error, y[i])
-        for start in range(0, size, CHUNK):
-            chunk_values, chunk_conjs, chunk_parts = 0.0, 0.0, 0.0
-            chunk_primal_error, chunk_gap_error, chunk_dual_error = 0.0, 0.0, 0.0
-            for k in range(start, min(start + CHUNK, size)):
-                i = first + k
-                share, part = c[i], 0.0
-                if share > 0.0:
-                    chunk_values = plus(chunk_values, share * batch_values[k])
-                    chunk_conjs = plus(chunk_conjs, share * batch_conjs[k])
-                    part = share * batch_parts[k]
-                    part = max(part, 0.0) if part == part else inf
-                    chunk_parts = plus(chunk_parts, part)
-                    if len(z_error):
-                        left, right = batch_left[k], batch_right[k]
-                        error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
-                        # Values can be small differences of large terms: |r| − ε, e^z − yz.
-                        steep = max(abs(left), abs(right))
-                        z_size = abs(batch_values[k]) + steep * (abs(y[i]) + abs(z[i]))
-                        a_size = abs(batch_conjs[k]) + abs(a[i] * y[i])
-                        if multiplied:
-                            z_size += abs(y[i] * z[i])
-                            a_size += abs(y[i]) + abs(a[i])
-                        all_size = z_size + a_size + abs(a[i] * z[i])
-                        tilt = max(abs(a[i] + left), abs(a[i] + right))
-                        off = share * (per_term * EPS * z_size + steep * error)
-                        chunk_primal_error = plus(chunk_primal_error, off)
-                        off = share * (per_term * EPS * all_size + tilt * error)
-                        chunk_gap_error = plus(chunk_gap_error, off)
-                        chunk_dual_error = plus(chunk_dual_error, share * per_term * EPS * a_size)
-                if len(parts):
-                    parts[i] = part
-            values, conjs = added(*values, chunk_values), added(*conjs, chunk_conjs)
-            gap = added(*gap, chunk_parts)
-            primal_error = plus(primal_error, chunk_primal_error)
-            gap_error = plus(gap_error, chunk_gap_error)
-            dual_error = plus(dual_error, chunk_dual_error)
+            share[k] = c_now[k]
+        for k in range(size):
+            own = share[k]
+            loss_value, loss_conj = value(loss, z_now[k], y_now[k]), conj(loss, a_now[k], y_now[k])
+            whole = own * (loss_value + loss_conj + a_now[k] * z_now[k])
+            whole = max(whole, 0.0) if whole == whole else inf
+            value_size[k], conj_size[k] = abs(loss_value), abs(loss_conj)
+            of_value[k] = own * loss_value if own > 0.0 else 0.0
+            of_conj[k] = own * loss_conj if own > 0.0 else 0.0
+            part[k] = whole if own > 0.0 else 0.0
+        if bounded:
+            error_now = z_error[here]
+            for k in range(size):
+                z_k, a_k, y_k = z_now[k], a_now[k], y_now[k]
+                error = error_now[k] + EPS * (abs(y_k) + abs(z_k))
+                left, right = slope(loss, z_k - error, y_k), slope(loss, z_k + error, y_k)
+                # Values can be small differences of large terms: |r| − ε, e^z − yz.
+                steep = max(abs(left), abs(right))
+                z_size = value_size[k] + steep * (abs(y_k) + abs(z_k))
+                a_size = conj_size[k] + abs(a_k * y_k)
+                if multiplied:
+                    z_size += abs(y_k * z_k)
+                    a_size += abs(y_k) + abs(a_k)
+                all_size = z_size + a_size + abs(a_k * z_k)
+                tilt = max(abs(a_k + left), abs(a_k + right))
+                own = share[k]
+                off_primal[k] = (
+                    own * (per_term * EPS * z_size + steep * error) if own > 0.0 else 0.0
+                )
+                off_gap[k] = own * (per_term * EPS * all_size + tilt * error) if own > 0.0 else 0.0
+                off_dual[k] = own * per_term * EPS * a_size if own > 0.0 else 0.0
+        parts_now = parts[here]
+        for k in range(len(parts_now)):
+            parts_now[k] = part[k]
+        for k in range(size, min(size + CHUNK, BATCH)):  # the last chunk may not be full
+            of_value[k] = of_conj[k] = part[k] = 0.0
+            off_primal[k] = off_gap[k] = off_dual[k] = 0.0
+        for k in range(0, size, CHUNK):
+            values = added(*values, chunk_sum(of_value, k))
+            conjs = added(*conjs, chunk_sum(of_conj, k))
+            gap = added(*gap, chunk_sum(part, k))
+        for k in range(0, size if bounded else 0, CHUNK):
+            primal_error = plus(primal_error, chunk_sum(off_primal, k))
+            gap_error = plus(gap_error, chunk_sum(off_gap, k))
+            dual_error = plus(dual_error, chunk_sum(off_dual, k))
     sums = values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
     return *sums, primal_error, gap_error, dual_error
+
+
+@careful
+def chunk_sum(x: Any, k: int) -> float:
+    """The sum of the CHUNK numbers from place k on."""
+    four: float = ((x[k] + x[k + 1]) + x[k + 2]) + x[k + 3]
+    return (((four + x[k + 4]) + x[k + 5]) + x[k + 6]) + x[k + 7]
 
 
 def with_underflow(sums: Sums, of_values: float, of_conjs: float) -> Sums:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def enet_path(
         solutions = squared_solutions(problem, l1_ratio, positive, alphas, options)
     else:
         solutions = solutions_at(problem, alphas, screen=screen, warm_start=coef_init, **options)
-    return _table(problem, alphas, list(solutions), return_n_iter)
+    return _table(problem, alphas, solutions, return_n_iter)
 
 
 def logistic_path(
@@ -192,16 +193,22 @@ def logistic_path(
         random_state=seeds(random_state, 1)[0],
         progress=bool(verbose),
     )
-    return _table(problem, Cs, list(solutions), return_n_iter)
+    return _table(problem, Cs, solutions, return_n_iter)
 
 
-def _table(problem: Problem, strengths: Floats, solutions: list[Solution], epochs: bool) -> Any:
+def _table(problem: Problem, strengths: Floats, solutions: Iterable[Solution], epochs: bool) -> Any:
     """The result of both functions, after a warning about unsolved points."""
-    warn_of_unsolved([s for s in solutions if not s.converged], len(solutions), stacklevel=4)
-    coefs = np.stack([with_intercept(s, problem.has_intercept) for s in solutions], axis=-1)
-    gaps = np.array([s.certificate.gap for s in solutions])
-    found = strengths[: len(solutions)], coefs, gaps  # fewer after Ctrl-C
-    return (*found, [len(s.history) - 1 for s in solutions]) if epochs else found
+    coefs, gaps, rounds, unsolved = [], [], [], []
+    for solution in solutions:  # of which nothing else is kept: the next one uses its memory
+        coefs.append(with_intercept(solution, problem.has_intercept))
+        gaps.append(solution.certificate.gap)
+        rounds.append(len(solution.history) - 1)
+        if not solution.converged:
+            unsolved.append(solution)
+    warn_of_unsolved(unsolved, len(gaps), stacklevel=4)
+    # There are fewer than strengths after Ctrl-C.
+    found = strengths[: len(gaps)], np.stack(coefs, axis=-1), np.array(gaps)
+    return (*found, rounds) if epochs else found
 
 
 def warn_of_unsolved(unsolved: list[Solution], points: int, stacklevel: int) -> None:

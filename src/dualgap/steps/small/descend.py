@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import inner, kernel
-from dualgap.compile.rules import curvature, dual_step, project, slope
+from dualgap.compile.rules import curvature, dual_step
 from dualgap.compile.scalar import EPS
-from dualgap.linalg.small_products import dot, summed, times
+from dualgap.linalg.small_products import summed, times
 from dualgap.linalg.validate import SMALLEST
 from dualgap.steps.newton.tuning import TUNING
 from dualgap.steps.small.gram_kernels import weighted_gram
@@ -35,6 +35,11 @@ _LEAST_DAMPING, _MOST_DAMPING, _DAMPING = (
 )  # fmt: skip
 _STAGE_ACCURACY, _SLOW_STAGE = TUNING.stage_accuracy, TUNING.slow_stage_steps
 _NARROWING, _NEGLIGIBLE = TUNING.narrowing, TUNING.negligible
+
+
+# What is known of z, b and u at w. After a step u may follow from the model alone; then it is
+# computed from the data before the next one.
+NOTHING, ALL, U_ALONE, U_BY_MODEL = 0.0, 1.0, 2.0, 3.0
 
 
 class Data(NamedTuple):
@@ -61,9 +66,9 @@ class State(NamedTuple):
     """What steps change, in place.
 
     ``a``, ``w``, ``z``, ``b``, ``u``  multipliers of the stage, coefficients, Xw, slopes, their sum
-    ``hessian``                        kept from step to step if the loss is quadratic
-    ``numbers``                        q, its least value, damping, steps of this stage, whether the
-                                       Hessian is known, and whether anything else is
+    ``hessian``                        never changes, and is given, if the loss is quadratic
+    ``numbers``                        q, its least value, damping, steps of this stage, and what is
+                                       known of z, b and u: NOTHING, and so on
     """
 
     a: Any
@@ -93,20 +98,19 @@ def descend(
     n, d = len(data.y), len(w)
     aim, direction = np.empty(d), np.empty(d)
     along, next_z, next_b, h = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    if numbers[5] == 0.0:
-        _evaluate(loss, data, a, numbers[0], w, z, b, u)
-        numbers[5] = 1.0
+    if numbers[4] != U_ALONE or most == 0:
+        _complete(loss, data, state)
     for done in range(1, most + 1):
         q = numbers[0]
-        if numbers[4] == 0.0:
+        if not is_quadratic:
             _curvatures(loss, data.y, data.c, z, a, q, h)
             weighted_gram(data.X, data.constant, h, hessian)
-            numbers[4] = 1.0 if is_quadratic else 0.0
         decrement = _find_aim(data, shape, is_kinked, state, gamma + q, goal.scale, aim, direction)
         length = 0.0
         if is_quadratic and decrement > 0.0:  # its model is exact, up to damping
             length = 1.0
-            _go_to(loss, gamma, data, shape, aim, w, z, b, u)
+            _go_to(loss, gamma, data, shape, hessian, aim, w, z, b, u)
+            numbers[4] = U_BY_MODEL
         elif decrement > 0.0:
             times(data.X, data.constant, direction, along)
             length = search(
@@ -122,9 +126,12 @@ def descend(
         change = _DAMPING if length < _BLOCKED else 1.0 / _DAMPING
         numbers[2] = min(max(numbers[2] * change, _LEAST_DAMPING), _MOST_DAMPING)
         numbers[3] += 1.0
-        of_coefficients = 0.0 if is_kinked else coefficient_gap(data.lam, u, w, shape[1])
         moved = multiplier_move(data.c, a, b, q)
         exhausted = decrement + moved <= EPS * goal.scale
+        if is_quadratic and length > 0.0 and not exhausted:
+            return done, 1
+        _complete(loss, data, state)
+        of_coefficients = 0.0 if is_kinked else coefficient_gap(data.lam, u, w, shape[1])
         primal = objective(loss, data, shape, z, w)
         target = max(goal.tol * (min(primal, goal.least + goal.scale) - goal.least), goal.floor)
         small = max(_NEGLIGIBLE * target, SMALLEST)
@@ -133,8 +140,6 @@ def descend(
                 return done, 1
             if length == 0.0 or exhausted:
                 return done, -1
-            if is_quadratic:
-                return done, 1
             continue
         rounding = 0.0 if is_kinked else coefficient_rounding(data, b, shape[1])
         close = of_coefficients <= max(moved, small, rounding)
@@ -196,41 +201,37 @@ def _find_aim(
 
 
 @inner
-def _evaluate(loss: Any, data: Any, a: Any, q: float, w: Any, z: Any, b: Any, u: Any) -> None:
-    """Fill in z, b and u at w, in one pass over X."""
-    n, p = data.X.shape
-    for j in range(len(u)):
-        u[j] = 0.0
-    total = 0.0
-    for i in range(n):
-        z[i] = dot(data.X, i, data.constant, w)
-        if q > 0.0:
-            b[i] = dual_step(loss, a[i], z[i], q, data.y[i])
-        else:
-            b[i] = project(loss, -slope(loss, z[i], data.y[i]), data.y[i])
-        weight = data.c[i] * b[i]
-        total += weight
-        for j in range(p):
-            u[j] += weight * data.X[i, j]
-    if data.constant > 0.0:
-        u[p] = data.constant * total
-    for j in range(len(u)):
-        u[j] /= data.lam
+def _complete(loss: Any, data: Any, state: Any) -> None:
+    """Compute what is not known of z, b and u."""
+    a, w, z, b, u, _, numbers = state
+    if numbers[4] == NOTHING or numbers[4] == U_ALONE:
+        times(data.X, data.constant, w, z)
+        respond(loss, data.y, z, a, numbers[0], b)
+    if numbers[4] != ALL:
+        _average(data, b, u)
+    numbers[4] = ALL
 
 
 @inner
 def _go_to(
-    loss: Any, gamma: float, data: Any, shape: Any, aim: Any, w: Any, z: Any, b: Any, u: Any
-) -> None:
+    loss: Any, gamma: float, data: Any, shape: Any, hessian: Any, aim: Any, w: Any, z: Any, b: Any,
+    u: Any,
+) -> None:  # fmt: skip
     """Evaluate a quadratic loss at the aim, with a free intercept where it is least: damping keeps
-    the aim from there."""
-    last = len(w) - 1
+    the aim from there. u follows from the model."""
+    last, total = len(w) - 1, 0.0
+    for j in range(len(w)):
+        for k in range(len(w)):
+            u[j] -= hessian[j, k] * (aim[k] - w[k]) / data.lam
     for j in range(len(w)):
         w[j] = aim[j]
-    _evaluate(loss, data, b, 0.0, w, z, b, u)
+    times(data.X, data.constant, w, z)
+    respond(loss, data.y, z, b, 0.0, b)
     if data.constant == 0.0 or shape[0][last] > 0.0 or shape[1][last] > 0.0:
         return
-    shift = gamma * data.lam * u[last] / data.constant
+    for i in range(len(b)):
+        total += data.c[i] * b[i]
+    shift = gamma * total
     w[last] += shift / data.constant
     for i in range(len(z)):
         z[i] += shift
