@@ -7,7 +7,7 @@ import argparse, ast, csv, decimal, hashlib, importlib, json, math, os, re, stru
 from array import array
 from fractions import Fraction
 from itertools import accumulate, chain, compress, pairwise
-from operator import ge, gt, lt, mul
+from operator import ge, gt, le, lt, mul
 
 INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -66,6 +66,26 @@ def most(u, l1, l2, low, high):  # the most of u v − l1 |v| − l2 v²/2 for l
     size = excess / l2 if l2 else INF if excess else ZERO
     v = min(max(size if u > 0 else -size, low), high)
     return INF if abs(v) == INF else u * (v := Fraction(v)) - (l1 and l1 * abs(v)) - (l2 and l2 * v * v / 2)
+
+def root(q):  # an upper bound of √q, within 2^-512
+    return Fraction(math.isqrt(math.floor(q * 4**BITS)) + 1, 1 << BITS) if q else ZERO
+
+class Group:
+    """edge ‖w‖ + Σ l1_j |w_j| + l2 ‖w‖²/2 for coefficients w of a group, all >= 0 if it is positive"""
+    def __init__(self, edge, l1, l2, positive): self.edge, self.l1, self.l2, self.positive = edge, l1, l2, positive
+
+    def value(self, w):  # rounded up
+        need(not self.positive or min(w) >= 0, "P is infinite: a coefficient of a group is below 0")
+        square = sum(v * v for v in w)
+        return self.edge * root(square) + sum(map(mul, self.l1, map(abs, w))) + self.l2 * square / 2
+
+    def excess(self, u, room):  # the sum of squares of what l1 leaves of u, moved by up to room
+        return sum(max((v if self.positive else abs(v)) + r - edge, 0) ** 2 for v, r, edge in zip(u, room, self.l1))
+
+    def conjugate(self, u):  # rounded up; infinite outside of the domain
+        left = self.excess(u, [0] * len(u))
+        if left <= self.edge**2: return ZERO
+        return (root(left) - self.edge) ** 2 / (2 * self.l2) if self.l2 else INF
 
 class Loss:
     """φ and φ*, for z and a with an entry for each class; those of signs depend on yz and ya alone.
@@ -244,7 +264,7 @@ def check_problem(number, stated, facts, archive, data):
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
     need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
     shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,)}
-    shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre"), (p,))
+    shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre", "groups", "group_weights"), (p,))
     arrays = dict.fromkeys(("w", "b", "a"))  # these have to be there
     for name, sha in (arrays | told).items():
         shape = shapes[name] if K > 1 or name == "b" else shapes[name][:1]
@@ -257,8 +277,10 @@ def check_problem(number, stated, facts, archive, data):
     defaults = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
     arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": []} | arrays
     # 2. Parameters, weights, targets, repairs of a
-    lam, kappa, l1, l2 = map(real, (lam, kappa, *fields(penalty, "l1 l2")))
-    need(min(lam, kappa) > 0 <= min(l1, l2), "lam and scaling must be above 0, l1 and l2 not below")
+    grouped = "groups" in told
+    parts = fields(penalty, "l1 l2 group") if grouped else [*fields(penalty, "l1 l2"), "0x0.0p+0"]
+    lam, kappa, l1, l2, edge = map(real, (lam, kappa, *parts))
+    need(min(lam, kappa) > 0 <= min(l1, l2, edge), "lam and scaling must be above 0, l1, l2 and group not below")
     omegas, lows, highs, zeros, labels = (arrays[k] for k in ("penalty_weights", "low", "high", "zeros", "labels"))
     s, S = list(map(Fraction, arrays["weights"])), sum(map(Fraction, arrays["weights"]))
     need(min(s) >= 0 < S and min(omegas, default=0) >= 0, "weights or penalty_weights are negative, or weights all 0")
@@ -290,7 +312,7 @@ def check_problem(number, stated, facts, archive, data):
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
-    for name in ("weights", *(k for k in ("penalty_weights", "low", "high") if k in told)):
+    for name in ("weights", *(k for k in ("penalty_weights", "low", "high", "groups", "group_weights") if k in told)):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
@@ -301,7 +323,7 @@ def check_problem(number, stated, facts, archive, data):
         need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
         zs.append([v + b for v in data.times(w)])
         us.append([v / (lam * S) for v in data.transposed(c)])
-        parts = list(zip(w, us[k], omegas, lows, highs))
+        parts = [] if grouped else list(zip(w, us[k], omegas, lows, highs))
         parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
         for j, (v, u, omega, low, high) in enumerate(parts):
             need(low <= v <= high and (omega < INF or v == 0), f"P is infinite: coefficient {j} is out of bounds")
@@ -310,6 +332,19 @@ def check_problem(number, stated, facts, archive, data):
                 worst = most(u, l1_j, l2_j, low, high)
                 need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
                 P, D = P + lam * (l1_j * size + l2_j * size * size / 2), D - lam * worst
+    blocks = dict.fromkeys(arrays["groups"]) if grouped else {}
+    for label in blocks:  # a group has the coefficients of its features for all classes
+        own = [j for j, other in enumerate(arrays["groups"]) if other == label]
+        facts = {(arrays["group_weights"][j], lows[j], highs[j]) for j in own}
+        gamma, low, high = facts.pop()
+        need(not facts and 0 <= gamma < INF == high and low in (0, -INF), "groups: unequal facts of one, or bounds")
+        need(max(omegas[j] for j in own) < INF and not penalised, "groups: infinite weight, or penalised intercept")
+        each, gamma = [(k, j) for k in range(K) for j in own], Fraction(gamma)
+        block = Group(gamma * edge, [Fraction(omegas[j]) * l1 for _, j in each], gamma * l2, low == 0)
+        worst = block.conjugate([us[k][j] for k, j in each])
+        need(worst < INF, f"D(a) is infinite: for the group of feature {own[0]}, Σ s a x is too large")
+        P, D = P + lam * block.value([Fraction(arrays["w"][j * K + k]) for k, j in each]), D - lam * worst
+        blocks[label] = block, each
     used = [i for i in range(n) if s[i]]
     D -= sum(s[i] * loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") for i in used) / S
     P += sum(s[i] * loss.value([z[i] for z in zs], y[i])[1] for i in used) / S
@@ -322,10 +357,18 @@ def check_problem(number, stated, facts, archive, data):
     if any(zeros):
         need(loss.modulus, "zeros: the conjugate is not strongly convex")
         means, squares = data.transposed(s) if free else [ZERO] * p, data.transposed(s, 2)
-        for j, k in (divmod(i, K) for i, claim in enumerate(zeros) if claim):
+        spread = [2 * gap * (v / S - (m / S) ** 2) / (loss.modulus * lam**2) for v, m in zip(squares, means)]
+        for block, each in blocks.values():
+            room = [root(spread[j]) for _, j in each] if any(zeros[j * K + k] for k, j in each) else []
+            u, under = [us[k][j] for k, j in each], le if block.l2 else lt
+            whole = bool(room) and under(block.excess(u, room), block.edge**2) and (block.edge or block.l2)
+            for (k, j), *at in zip(each, u, room, block.l1):
+                alone = at[2] and under(at[1] + (at[0] if block.positive else abs(at[0])), at[2])
+                need(not zeros[j * K + k] or whole or alone, f"zeros: coefficient {j} of class {k} is not proven")
+        for j, k in (divmod(i, K) for i, claim in enumerate(zeros) if claim and not grouped):
             omega, low, high, u = omegas[j], lows[j], highs[j], us[k][j]
             if omega < INF and not low == high == 0:
-                radius2 = 2 * gap * (squares[j] / S - (means[j] / S) ** 2) / (loss.modulus * lam**2)
+                radius2 = spread[j]
                 edge, over = Fraction(omega) * l1, (ge if omega and l2 else gt)  # g* has no kinks if ωl2 > 0
                 above = high == 0 or (over(edge, u) and over((edge - u) ** 2, radius2))
                 below = low == 0 or (over(edge, -u) and over((edge + u) ** 2, radius2))
@@ -335,6 +378,7 @@ def check_problem(number, stated, facts, archive, data):
     if radius is not None or any(labels):
         t, z = real(radius) if radius else ZERO, zs[0]
         need(K == 1 and t >= 0 and (radius or not free), "labels: several classes, or no radius, or one below 0")
+        omegas = arrays["group_weights"] if grouped else omegas
         moduli = [INF if v == INF or low == high else Fraction(v) * l2 for v, low, high in zip(omegas, lows, highs)]
         large = 1 << BITS + math.ceil(max((v for v in moduli if v < INF), default=1)).bit_length()
         inverse = [Fraction(math.ceil(large / v), large) if 0 < v < INF else ZERO for v in moduli]

@@ -14,13 +14,14 @@ from dualgap.compile.kernels import generic, generic_with_default
 
 
 @generic
-def value(obj: Any, at: float, which: Any) -> float:
-    """Loss: φ(z; y). Penalty: g_j(w), infinite outside its constraint."""
+def value(obj: Any, at: Any, which: Any) -> float:
+    """Loss: φ(z; y). Penalty: g_j(w), infinite outside its constraint. For blocks ``at`` is an
+    array."""
     raise TypeError
 
 
 @generic
-def conj(obj: Any, at: float, which: Any) -> float:
+def conj(obj: Any, at: Any, which: Any) -> float:
     """Loss: φ*(−a; y). Penalty: g_j*(u). Infinite outside the domain."""
     raise TypeError
 
@@ -106,7 +107,7 @@ def domain(penalty: Any, j: int) -> tuple[float, float]:
 
 @generic
 def strength(penalty: Any, j: int) -> float:
-    """The largest μ for which g_j(w) − (μ/2)w² is convex."""
+    """The largest μ for which g_j(w) − (μ/2)w² is convex; for blocks (μ/2)‖w‖²."""
     raise TypeError
 
 

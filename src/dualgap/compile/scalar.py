@@ -29,6 +29,19 @@ def soft(x: float, t: float) -> float:
 
 
 @helper
+def length(x: Any) -> float:
+    """‖x‖, also where squares overflow or underflow."""
+    largest = 0.0
+    for i in range(len(x)):
+        largest = max(largest, abs(x[i]))
+    scale = 1.0 if 1e-120 < largest < 1e120 or largest == 0.0 else largest
+    total = 0.0
+    for i in range(len(x)):
+        total += (x[i] / scale) * (x[i] / scale)
+    return scale * math.sqrt(total)
+
+
+@helper
 def xlogx(x: float) -> float:
     """x log x, continued by 0 at 0."""
     return x * math.log(x) if x > 0.0 else 0.0

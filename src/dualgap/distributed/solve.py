@@ -177,7 +177,9 @@ def _refuse(scheme: Scheme, skeleton: Block) -> None:
     smooth = loss.gamma > 0.0 or getattr(loss, "differentiable", False)
     intercepts = skeleton.width if skeleton.intercept is True else 0
     refusal: str | None
-    if len(skeleton.free_places) > intercepts:
+    if skeleton.on_groups:
+        refusal = "penalties on groups of features need one machine (dualgap.solve)"
+    elif len(skeleton.free_places) > intercepts:
         refusal = (
             "features without a penalty, other than the intercept, need one machine "
             "(dualgap.solve): give them a small weight"

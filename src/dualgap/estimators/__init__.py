@@ -18,6 +18,8 @@ MODULES = {
     "CertifiedRegressor": "certified",
     "ElasticNet": "lasso",
     "ElasticNetCV": "selection.lasso_cv",
+    "GroupLasso": "group_lasso",
+    "GroupLassoCV": "selection.group_lasso_cv",
     "HuberRegression": "robust",
     "Lasso": "lasso",
     "LassoCV": "selection.lasso_cv",
@@ -30,6 +32,8 @@ MODULES = {
     "Ridge": "ridge",
     "RidgeCV": "selection.ridge_cv",
     "RidgeClassifier": "ridge",
+    "SparseGroupLasso": "group_lasso",
+    "SparseGroupLassoCV": "selection.group_lasso_cv",
     "enet_path": "selection.paths",
     "lasso_path": "selection.paths",
     "logistic_path": "selection.paths",
@@ -40,6 +44,8 @@ __all__ = list(MODULES)
 if TYPE_CHECKING:
     from dualgap.estimators.certified import CertifiedClassifier as CertifiedClassifier
     from dualgap.estimators.certified import CertifiedRegressor as CertifiedRegressor
+    from dualgap.estimators.group_lasso import GroupLasso as GroupLasso
+    from dualgap.estimators.group_lasso import SparseGroupLasso as SparseGroupLasso
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
     from dualgap.estimators.lasso import Lasso as Lasso
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
@@ -48,6 +54,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.ridge import RidgeClassifier as RidgeClassifier
     from dualgap.estimators.robust import HuberRegression as HuberRegression
     from dualgap.estimators.robust import QuantileRegressor as QuantileRegressor
+    from dualgap.estimators.selection.group_lasso_cv import GroupLassoCV as GroupLassoCV
+    from dualgap.estimators.selection.group_lasso_cv import (
+        SparseGroupLassoCV as SparseGroupLassoCV,
+    )
     from dualgap.estimators.selection.lasso_cv import ElasticNetCV as ElasticNetCV
     from dualgap.estimators.selection.lasso_cv import LassoCV as LassoCV
     from dualgap.estimators.selection.logistic_cv import (

@@ -15,7 +15,8 @@ from dualgap.files.model import Model, bare
 from dualgap.linalg.shift import Shift
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import check_loss
-from dualgap.penalties import REGISTRY, Weighted
+from dualgap.penalties import REGISTRY, GroupLasso, SparseGroupLasso, Weighted
+from dualgap.penalties.partition import Partition
 from dualgap.penalties.structure import check_penalty
 from dualgap.proof.radius import Radius
 
@@ -23,7 +24,12 @@ _LOSSES: dict[str, Any] = dict(losses.REGISTRY)
 # Names that stand for a class; the others make an object of one of these.
 _PENALTIES: dict[str, Any] = {
     name: kind for name, kind in REGISTRY.items() if isinstance(kind, type)
-} | {"weighted": Weighted}
+} | {
+    "weighted": Weighted,
+    "group-lasso": GroupLasso,
+    "sparse-group-lasso": SparseGroupLasso,
+    "partition": Partition,
+}
 # Coefficients are written with their places if at most this share is not zero: a place and a value
 # take twice the room of a value alone, a little more as JSON.
 _SPARSE_SHARE = 1 / 3

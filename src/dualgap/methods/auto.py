@@ -61,6 +61,8 @@ TUNING = Tuning()
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
+    if problem.on_groups:
+        return _auto("groups", "the penalty is on groups of features")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
     if _is_small(problem):
@@ -163,9 +165,8 @@ def _reason_proximal(problem: Problem) -> str | None:
 def _is_coupled(problem: Problem) -> bool:
     """Whether λ is so small for the data that the samples of a dual view are strongly coupled."""
     strengths = problem.strength_range
-    if strengths is None or strengths[0] == 0.0:
-        return False
-    return dual_condition(problem, strengths[0]) > TUNING.coupled_condition
+    least = strengths[0] if strengths else 0.0
+    return least > 0.0 and dual_condition(problem, least) > TUNING.coupled_condition
 
 
 def _suits_sweeps(problem: Problem) -> bool:
@@ -203,9 +204,8 @@ def _reason_newton(problem: Problem, neither: bool) -> str | None:
     if problem.width > 1:
         return None
     tall = _is_tall(problem) and dual_refusal(problem) is not None
-    if tall or _newton_passes(problem) <= TUNING.newton_passes:
-        return "many samples for each"
-    return None
+    many = tall or _newton_passes(problem) <= TUNING.newton_passes
+    return "many samples for each" if many else None
 
 
 def _reason_classes(problem: Problem) -> str | None:
@@ -255,8 +255,8 @@ def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[s
         sampling = _as_sampling(sampling)
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
-    trusted = automatic and sampling is None  # it has asked already
-    refusal = None if trusted else chosen.refusal(problem)
+    asked = automatic and sampling is None and not problem.on_groups
+    refusal = None if asked else chosen.refusal(problem)
     if refusal:
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     sampled = f"{type(chosen.sampling).__name__} sampling"

@@ -8,7 +8,7 @@ from typing import Any
 from dualgap.penalties.structure import is_half_square
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
-from dualgap.steps.base import Step
+from dualgap.steps.base import Step, groups_refusal
 
 
 def l2_refusal(problem: Problem) -> str | None:
@@ -45,6 +45,9 @@ class Method:
 
     def refusal(self, problem: Problem) -> str | None:
         """Why this method cannot solve a problem, in words; None if it can."""
+        on_groups = groups_refusal(self.step, problem)
+        if on_groups:  # the other questions are about single coefficients
+            return on_groups
         refusals = [self.step.refusal(problem), *(need(problem) for need in self.needs)]
         refusals.append(self.step.sampling_refusal(self.sampling))
         if not any(refusals):

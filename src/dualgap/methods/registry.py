@@ -248,6 +248,13 @@ METHODS: dict[str, Method] = {
         "Yuan, Ho, Lin 2012; Massias, Gramfort, Salmon 2018",
         when="L1, elastic nets and bounds. What auto takes there",
     ),
+    "groups": Method(
+        steps.Groups(),
+        samplings.Full(),
+        "Newton models on working sets of groups, for group lassos and several targets",
+        "Yuan, Lin 2006; Massias, Gramfort, Salmon 2018",
+        when="penalties on groups of features. What auto takes there",
+    ),
     "lbfgs": Method(
         steps.LBFGS(),
         samplings.Full(),

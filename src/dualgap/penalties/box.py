@@ -26,7 +26,7 @@ class Box(NamedTuple):
     base: Any = L2()
 
     def checked(self, d: int) -> Box:
-        base = structure.check_penalty(self.base, d)
+        base = structure.check_base(self.base, d)
         if np.ndim(self.low) or np.ndim(self.high):
             lows, highs = _bounds(self.low, self.high, d)
             return Box(lows, highs, base)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from dualgap.penalties.blocks import is_on_groups
 from dualgap.penalties.box import Box
 from dualgap.penalties.l2 import L2
 
 
-def NonNegative(base: Any = L2()) -> Box:  # noqa: N802 - reads as the penalty it makes
-    """g(w) = base(w) for w ≥ 0, infinite elsewhere: the half-open ``Box``."""
+def NonNegative(base: Any = L2()) -> Any:  # noqa: N802 - reads as the penalty it makes
+    """g(w) = base(w) for w ≥ 0, infinite elsewhere: the half-open ``Box``. A penalty on groups has
+    a parameter ``positive`` for that."""
+    if is_on_groups(base) and "positive" in base._fields:
+        return base._replace(positive=True)
     return Box(0.0, inf, base)

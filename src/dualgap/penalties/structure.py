@@ -28,6 +28,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dualgap.linalg.validate import Floats, with_rules
+from dualgap.penalties import blocks
+from dualgap.penalties.partition import check_groups
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -49,8 +51,23 @@ def check_penalty(penalty: Any, d: int) -> Any:
     """The penalty, or the one that a name stands for, with its parameters checked."""
     from dualgap.penalties import REGISTRY  # late: the registry imports files that import this one
 
-    penalty = with_rules(penalty, "penalty", REGISTRY, RULES, "dualgap.penalties.L2()")
-    return penalty.checked(d) if hasattr(penalty, "checked") else penalty
+    rules = blocks.RULES if blocks.is_on_groups(penalty) else RULES
+    penalty = with_rules(penalty, "penalty", REGISTRY, rules, "dualgap.penalties.L2()")
+    if hasattr(penalty, "checked"):
+        return penalty.checked(d)
+    if blocks.is_on_groups(penalty):
+        return penalty._replace(groups=check_groups(penalty.groups, d))
+    return penalty
+
+
+def check_base(penalty: Any, d: int) -> Any:
+    """The same for the base of a penalty that asks it about single coefficients."""
+    if blocks.is_on_groups(penalty):
+        raise ValueError(
+            f"penalty: {type(penalty).__name__} is on groups of features and cannot be the base of "
+            "another penalty: give it its own weights, and positive=True for coefficients >= 0"
+        )
+    return check_penalty(penalty, d)
 
 
 def are_same(one: Any, other: Any) -> bool:
@@ -89,6 +106,8 @@ def on_features(penalty: Any, features: Any) -> Any:
 def on_coefficients(penalty: Any, d: int, constant: float | None, width: int) -> Any:
     """A checked penalty on d features as one on all coefficients: with a constant feature of weight
     ``constant``, unless that is None, and ``width`` coefficients for each feature."""
+    if blocks.is_on_groups(penalty):
+        return blocks.blocks_of(penalty, constant, width)
     if constant is not None:
         penalty = with_constant(penalty, d, constant)
     return per_class(penalty, width)

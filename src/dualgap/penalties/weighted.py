@@ -25,7 +25,7 @@ class Weighted(NamedTuple):
     weights: Any
 
     def checked(self, d: int) -> Weighted:
-        base = structure.check_penalty(self.base, d)
+        base = structure.check_base(self.base, d)
         if hasattr(base, "low") or isinstance(base, Weighted):
             raise ValueError(
                 "penalty: put Weighted inside a constraint and use it once, "

@@ -7,17 +7,17 @@ class k, and coefficient jK + k to feature j and class k.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import conj_slope, domain, strength, value
 from dualgap.linalg import products, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import Targets, targets_of
-from dualgap.penalties.structure import Shape, is_uniform, shape_of
+from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import Shape, shape_of
+from dualgap.problem.feature_facts import FeatureFacts, distinct_facts, facts_of
 from dualgap.proof import terms
 from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.free_features import FreeFeatures, free_features
@@ -25,28 +25,10 @@ from dualgap.proof.free_features import FreeFeatures, free_features
 # Data of so many numbers count as small: 2 MB, which caches hold. From there on arithmetic takes
 # longer than calls from Python, and threads share it.
 SMALL = 1 << 18
-_WRITTEN_OUT = 1000  # coefficients; the facts of more, if all are alike, are stored once
 # Least squares is one step, so that larger data are small as well: so few features, next to which
 # vectors of n numbers are long, or so many numbers. 600,000 × 5: 96 → 47 ms, 20,000 × 50: 10 → 5.4.
 TALL_FEATURES, SMALL_SQUARES = 20, 1 << 21
 SMALL_FEATURES = 100  # the most of a sparse matrix that is copied into an array
-
-
-class FeatureFacts(NamedTuple):
-    """For each coefficient: the w_j that minimises g_j, the largest |w_j| that the penalty allows,
-    the strong convexity μ_j of g_j, the interval on which g_j* is finite, and the least g_j."""
-
-    origin: Floats
-    reach: Floats
-    strength: Floats
-    low: Floats
-    high: Floats
-    least: Floats
-
-    @property
-    def free(self) -> Any:
-        """Which features have no penalty: their g_j* is finite at 0 alone."""
-        return (self.low == 0.0) & (self.high == 0.0)
 
 
 class Objective(DesignMatrix):
@@ -182,14 +164,19 @@ class Objective(DesignMatrix):
 
     # --- what the penalty says about coefficients ---------------------------------------------
 
+    @property
+    def on_groups(self) -> bool:
+        """Whether the penalty is on groups of coefficients (``penalties/blocks.py``)."""
+        return is_on_groups(self.penalty)
+
     @cached_property
     def features(self) -> FeatureFacts:
         """What the penalty says about each coefficient."""
-        return _feature_facts(self.penalty, self.coef_size)
+        return facts_of(self.penalty, self.coef_size)
 
     @cached_property
     def distinct_features(self) -> FeatureFacts:
-        return _distinct_facts(self.features, self.penalty)
+        return distinct_facts(self.features, self.penalty)
 
     @cached_property
     def penalty_shape(self) -> Shape | None:
@@ -211,7 +198,7 @@ class Objective(DesignMatrix):
         """X by rows in float64, if it is so small and the problem so simple that one compiled call
         can do what takes many otherwise (``proof/small_point.py``); else None."""
         sparse = storage.is_sparse(self.X)
-        if self.width > 1 or (sparse and self.p > SMALL_FEATURES):
+        if self.width > 1 or self.on_groups or (sparse and self.p > SMALL_FEATURES):
             return None
         if self.n * self.p > SMALL and not self._is_tall_least_squares:
             return None
@@ -250,6 +237,8 @@ class Objective(DesignMatrix):
     @cached_property
     def has_bounded_conj(self) -> bool:
         """Whether g_j* of some feature with a penalty is not finite everywhere."""
+        if self.on_groups:
+            return bool(((self.features.strength == 0.0) & ~self.features.free).any())
         low, high = self.distinct_features.low, self.distinct_features.high
         return bool((((high < np.inf) | (low > -np.inf)) & ((high > 0.0) | (low < 0.0))).any())
 
@@ -258,40 +247,6 @@ class Objective(DesignMatrix):
         """λ g at its minimum."""
         least = self.distinct_features.least
         return self.penalty_value(self.features.origin) if least.any() else 0.0
-
-
-def _feature_facts(penalty: Any, size: int) -> FeatureFacts:
-    """The facts of each of ``size`` coefficients."""
-    repeats = size > _WRITTEN_OUT and is_uniform(penalty)
-    facts = FeatureFacts(*np.empty((6, 1 if repeats else size)))
-    _fill_feature_facts(penalty, *facts)
-    return _repeated(facts, size) if repeats else facts
-
-
-@kernel
-def _fill_feature_facts(
-    penalty: Any, origin: Any, reach: Any, strengths: Any, low: Any, high: Any, least: Any
-) -> None:
-    for j in range(len(origin)):
-        origin[j] = conj_slope(penalty, 0.0, 0.0, j)
-        reach[j] = max(conj_slope(penalty, np.inf, 0.0, j), -conj_slope(penalty, -np.inf, 0.0, j))
-        strengths[j] = strength(penalty, j)
-        low[j], high[j] = domain(penalty, j)
-        least[j] = value(penalty, origin[j], j)
-
-
-def _distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:
-    """The facts, of one coefficient only if the penalty treats all alike."""
-    return FeatureFacts(*(fact[:1] for fact in facts)) if is_uniform(penalty) else facts
-
-
-def _repeated(one: FeatureFacts, size: int) -> FeatureFacts:
-    """The facts of one coefficient for all; those that kernels do not read take no memory."""
-    every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in one))
-    every = every._replace(origin=every.origin.copy())
-    if np.isfinite(one.low).any() or np.isfinite(one.high).any():
-        every = every._replace(low=every.low.copy(), high=every.high.copy())
-    return every
 
 
 def _refuse_length(vector: Floats, length: int, name: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dualgap.compile.rules import conj, value
 from dualgap.linalg.validate import Floats
+from dualgap.proof import group_terms
 
 
 class BrokenLawError(ValueError):
@@ -56,6 +57,8 @@ def _worst_sample(problem: Any, z: Floats, a: Floats) -> tuple[int, float]:
 
 
 def _worst_feature(problem: Any, w: Floats, u: Floats) -> tuple[int, float]:
+    if problem.on_groups:
+        return group_terms.worst_feature(problem.penalty, problem.lam, w, u)
     penalised = np.setdiff1d(np.arange(problem.coef_size), problem.free_places)
     if not len(penalised):
         return 0, np.inf

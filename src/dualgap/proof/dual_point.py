@@ -16,7 +16,7 @@ from dualgap.compile.kernels import kernel
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import exact
 from dualgap.linalg.validate import Floats
-from dualgap.proof import terms
+from dualgap.proof import group_terms, terms
 from dualgap.proof.balance import balance_smooth
 from dualgap.proof.balance_blocks import balance_blocks
 from dualgap.proof.balance_kinks import balance_kinks
@@ -215,7 +215,14 @@ def shrink_until_feasible(
 def _feasible_length(problem: Any, u: Floats, error: Floats) -> float:
     if not problem.has_bounded_conj:
         return 1.0
+    if problem.on_groups:
+        return group_terms.feasible_length(problem.penalty, u, error)
     return float(feasible_length(u, error, problem.features.low, problem.features.high))
+
+
+def feasible_length_of(problem: Any, u: Floats) -> float:
+    """The largest factor up to 1 that brings u into the domain of g*."""
+    return _feasible_length(problem, u, np.empty(0))
 
 
 @kernel

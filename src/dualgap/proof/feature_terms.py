@@ -12,13 +12,16 @@ from dualgap.compile.rules import conj, conj_slope, domain, value
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
 from dualgap.linalg.products import is_zero
+from dualgap.penalties.blocks import is_on_groups
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
+from dualgap.proof.group_terms import sums_over_groups
 from dualgap.proof.terms import LOST_SQUARE, Sums, chunk_sum, total, with_underflow
 
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
     """The sums over features; fills in their parts. ``u_error`` bounds that of u, or is empty."""
-    sums = sums_over_features(penalty, lam, w, u, u_error, parts)
+    action = sums_over_groups if is_on_groups(penalty) else sums_over_features
+    sums = action(penalty, lam, w, u, u_error, parts)
     return of_features(sums, lam, w, u, bounded=len(u_error) > 0)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.proof import terms
+from dualgap.proof import group_terms, terms
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint, balance_exactly
 from dualgap.proof.free_features import choose_ballast
@@ -60,16 +60,22 @@ def zeros_later(
     penalty, lam, gamma = problem.penalty, problem.lam, problem.loss.gamma
     free, own, lost = problem.features.free, p * width, LOST_SQUARE * problem.n
 
+    on_groups = problem.on_groups
+
     def compute() -> np.ndarray[Any, Any]:
         u, error = point.u, point.error.copy()
         # Roots apart, and with what squares lose that underflow: a reach of 0 would prove zeros.
         reach = np.sqrt(2.0 * certificate.gap / gamma) * np.sqrt(squares + lost) / lam
         reach *= _RADIUS_ERROR
         error[:own] += np.repeat(reach, width) + 2.0 * EPS * np.abs(u[:own])
-        lowest, highest = np.empty((2, d * width))
-        terms.conj_slopes(penalty, u - error, lowest, -np.inf)
-        terms.conj_slopes(penalty, u + error, highest, np.inf)
-        zero = ((lowest == 0.0) & (highest == 0.0) & ~free)[:own]
+        if on_groups:
+            zero = group_terms.proven_zeros(penalty, u, error)
+        else:
+            lowest, highest = np.empty((2, d * width))
+            terms.conj_slopes(penalty, u - error, lowest, -np.inf)
+            terms.conj_slopes(penalty, u + error, highest, np.inf)
+            zero = (lowest == 0.0) & (highest == 0.0)
+        zero = (zero & ~free)[:own]
         return np.asarray(zero if width == 1 else zero.reshape(p, width))
 
     return compute

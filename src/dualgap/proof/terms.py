@@ -21,7 +21,8 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
 from dualgap.losses.targets import contains_yz, targets_of
-from dualgap.proof import block_terms
+from dualgap.penalties.blocks import is_on_groups
+from dualgap.proof import block_terms, group_terms
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.tuning import TUNING
 
@@ -262,8 +263,12 @@ def conj_slopes(penalty: Any, u: Any, out: Any, near: float = 0.0) -> None:
         out[j] = conj_slope(penalty, u[j], near, j)
 
 
-@kernel
 def projected(penalty: Any, w: Any, out: Any) -> None:
     """out = the coefficients nearest to ``w`` where the penalty is finite."""
+    (group_terms.projected if is_on_groups(penalty) else _projected)(penalty, w, out)
+
+
+@kernel
+def _projected(penalty: Any, w: Any, out: Any) -> None:
     for j in range(len(w)):
         out[j] = prox(penalty, w[j], 0.0, j)

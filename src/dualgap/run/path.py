@@ -12,7 +12,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.penalties.structure import shape_of
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
-from dualgap.proof import terms
+from dualgap.proof import group_terms, terms
 from dualgap.proof.balance import null_dual_point
 from dualgap.proof.prove import prove_pair
 from dualgap.proof.screening import proven_zero
@@ -29,6 +29,8 @@ def lambda_max(problem: Problem) -> float:
     The null model, on the unpenalised features alone, is fitted first. The problem's own ``lam``
     does not matter.
     """
+    if problem.on_groups:
+        return _of_groups(problem)
     shape = shape_of(problem.penalty, problem.coef_size)
     if shape is None or not (shape.l1 > 0.0).any():
         raise ValueError(
@@ -47,6 +49,20 @@ def lambda_max(problem: Problem) -> float:
     pull = np.maximum(np.where(shape.high > 0.0, pull, 0.0), np.where(shape.low < 0.0, -pull, 0.0))
     some = shape.l1 > 0.0
     return float(np.max(pull[some] / shape.l1[some]))
+
+
+def _of_groups(problem: Problem) -> float:
+    """The least λ at which 0 is the minimum for every group."""
+    if problem.width > 1 and problem.features.free[: problem.p * problem.width].any():
+        raise ValueError("groups without a penalty under several classes: choose the grid yourself")
+    pull = problem.lam * problem.average(_null_dual(problem))
+    found = group_terms.largest_gauge(problem.penalty, pull)
+    if not found < np.inf:
+        raise ValueError(
+            "no lam makes every coefficient zero, since some groups have an L2 part alone: choose "
+            "the grid yourself"
+        )
+    return found
 
 
 def _null_dual(problem: Problem) -> Floats:

@@ -2,6 +2,7 @@
 
 from dualgap.steps.base import Setting, Step
 from dualgap.steps.coordinate.coordinate import Coordinate
+from dualgap.steps.groups.groups import Groups
 from dualgap.steps.newton.newton import Newton
 from dualgap.steps.newton_cg.newton_cg import NewtonCG
 from dualgap.steps.outer.accprox_sdca import AccProxSDCA
@@ -31,6 +32,7 @@ __all__ = [
     "Coordinate",
     "DisDCA",
     "FullGradient",
+    "Groups",
     "Newton",
     "NewtonCG",
     "ProximalPoint",

@@ -156,6 +156,7 @@ class Step(ABC):
 
     usual = "cd-gap-decay"  # the method whose sampling ``solve(problem, step)`` uses
     is_random = True  # whether its sampling or its runs draw random numbers
+    takes_groups = False  # whether it knows penalties on groups of features
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
@@ -254,6 +255,14 @@ def multiclass_refusal(problem: Problem) -> str | None:
         return None
     name = type(problem.loss).__name__
     return f"the {name} loss has a decision value for each class, where this step knows only one"
+
+
+def groups_refusal(step: Step, problem: Problem) -> str | None:
+    """For steps that ask a penalty about single coefficients, which are almost all."""
+    if step.takes_groups or not problem.on_groups:
+        return None
+    name = type(problem.feature_penalty).__name__
+    return f"the penalty {name} is on groups of features, where this step takes them one by one"
 
 
 def shape_refusal(problem: Problem) -> str | None:

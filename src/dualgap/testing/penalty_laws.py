@@ -14,11 +14,19 @@ import numpy as np
 from dualgap.compile import rules
 from dualgap.compile.kernels import kernel
 from dualgap.penalties import structure
+from dualgap.penalties.blocks import is_on_groups
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
+from dualgap.testing.group_penalty_laws import check_group_penalty
 
 
 def check_penalty(penalty: Any, d: int = 3) -> None:
-    """Raise AssertionError if a penalty breaks a law in one of its ``d`` features."""
+    """Raise AssertionError if a penalty breaks a law in one of its ``d`` features, or in one of the
+    groups of these."""
+    if is_on_groups(penalty):
+        checked = structure.check_penalty(penalty, d)
+        for width in (1, 2):
+            check_group_penalty(checked, width)
+        return
     for j in range(d):
         for u in SLOPES:
             _check_penalty_conjugate(penalty, float(u), j)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -38,7 +38,7 @@ from dualgap.steps.path.moments import DataMoments
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _LeastSquaresCV(CrossValidated):
+class LeastSquaresCV(CrossValidated):
     """The choice of alpha, and of ``l1_ratio`` where there is one, by mean squared errors."""
 
     eps: float = 1e-3
@@ -48,6 +48,7 @@ class _LeastSquaresCV(CrossValidated):
     alpha: Any = field(init=False)
 
     _several_targets = False
+    _mixing: ClassVar[str | None] = None  # the parameter that ``_ratios`` are values of
 
     def _ratios(self) -> Floats:
         return np.ones(1)
@@ -66,8 +67,8 @@ class _LeastSquaresCV(CrossValidated):
         mean = errors.mean(axis=1)
         best, at = np.unravel_index(np.argmin(mean), mean.shape)
         refit = {"alpha": float(alphas[best, at])}
-        if "l1_ratio" in self.get_params(deep=False):
-            refit["l1_ratio"] = float(ratios[best])
+        if self._mixing:
+            refit[self._mixing] = float(ratios[best])
         attributes = {
             **{f"{name}_": value for name, value in refit.items()},
             "alphas_": alphas if len(ratios) > 1 and self._wants_grid() else alphas[0],
@@ -153,7 +154,7 @@ class _LeastSquaresCV(CrossValidated):
         return DataMoments(X, y, weights, bool(self._intercept()))
 
 
-_GRID = {
+GRID = {
     "eps": """float, default 1e-3
     The smallest alpha of a grid, as a share of the largest, at which all coefficients vanish.""",
     "n_alphas": """int, optional
@@ -178,10 +179,10 @@ _GRID = {
         "mse_path_": """array of shape (n_alphas, n_folds)
     Mean squared errors on the folds.""",
     },
-    **_GRID,
+    **GRID,
 )
 @dataclass(eq=False, repr=False, kw_only=True)
-class LassoCV(_LeastSquaresCV, Lasso):
+class LassoCV(LeastSquaresCV, Lasso):
     """The Lasso, with alpha chosen by cross-validation along a path, and a certified refit.
 
     Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·‖w‖₁ with c_i = s_i/Σs, that is ``Problem`` with
@@ -206,10 +207,10 @@ class LassoCV(_LeastSquaresCV, Lasso):
     },
     l1_ratio="""float or array, default 0.5
     The share of L1, or several to choose from. With 0, ``alphas`` must be given.""",
-    **_GRID,
+    **GRID,
 )
 @dataclass(eq=False, repr=False, kw_only=True)
-class ElasticNetCV(_LeastSquaresCV, ElasticNet):
+class ElasticNetCV(LeastSquaresCV, ElasticNet):
     """The elastic net, with alpha and ``l1_ratio`` chosen by cross-validation along paths.
 
     Minimises Σ_i c_i ½(y_i − x_i·w − b)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²) with
@@ -217,6 +218,7 @@ class ElasticNetCV(_LeastSquaresCV, ElasticNet):
     """
 
     _refitted = ElasticNet
+    _mixing: ClassVar[str | None] = "l1_ratio"
 
     def _ratios(self) -> Floats:
         return ratios_of(self.l1_ratio, "l1_ratio")

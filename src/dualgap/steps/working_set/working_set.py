@@ -29,7 +29,8 @@ from dualgap.steps.base import FullPass, FullPassRun, Setting, Start, vector
 from dualgap.steps.working_set import column_kernels, line_search
 from dualgap.steps.working_set.centring import curvature_bounds
 from dualgap.steps.working_set.columns import columns_of, is_one_set
-from dualgap.steps.working_set.gram_model import GramModel, places
+from dualgap.steps.working_set.gram_matrix import places
+from dualgap.steps.working_set.gram_model import GramModel
 from dualgap.steps.working_set.tuning import TUNING
 
 

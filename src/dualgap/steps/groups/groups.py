@@ -1,0 +1,167 @@
+"""Working sets of groups: Newton models of the losses, minimised over a few groups at a time.
+
+The same method as ``working_set.py``, with groups in place of features: after each gap check the
+groups that could gain most by a step join the set. The model on the set is minimised by proximal
+steps on whole groups and by Newton steps on the coefficients that are not 0 (``gram_minimum.py``),
+or by steps over columns where a Gram matrix does not pay (``column_blocks.py``).
+
+Massias, Gramfort, Salmon 2018; Bertrand et al. 2022, for the working sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap.linalg.validate import Floats
+from dualgap.problem import Problem
+from dualgap.proof import group_terms
+from dualgap.proof.dual_point import feasible_length_of
+from dualgap.steps.base import FullPass, Setting, Start
+from dualgap.steps.groups import column_blocks, gram_blocks, line_search
+from dualgap.steps.groups.block_model import BlockModel
+from dualgap.steps.working_set.columns import is_one_set
+from dualgap.steps.working_set.tuning import TUNING
+from dualgap.steps.working_set.working_set import WorkingSetRun
+
+
+@dataclass(frozen=True)
+class Groups(FullPass):
+    """Newton models on working sets of groups."""
+
+    usual = "groups"
+    takes_groups = True
+
+    def refusal(self, problem: Problem) -> str | None:
+        if not problem.on_groups:
+            return f"the penalty {type(problem.feature_penalty).__name__} is not on groups"
+        return super().refusal(problem)
+
+    def describe(self, problem: Problem) -> str:
+        return "Newton models on working sets of groups"
+
+    def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> GroupsRun:
+        return GroupsRun(problem, warm, setting)
+
+
+class GroupsRun(WorkingSetRun):
+    """A run whose set has whole groups, one after the other."""
+
+    model: Any  # a BlockModel
+
+    def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
+        super().__init__(problem, warm, setting)
+        self.blocks = blocks = problem.penalty
+        self.model = BlockModel(problem, self.columns)
+        self.sizes = np.diff(blocks.starts)
+        self.labels = np.empty(problem.d, np.int64)
+        self.labels[blocks.order] = np.repeat(np.arange(blocks.n_blocks), self.sizes)
+        # A bound on the curvature of a block: the sum of those of its features.
+        self.block_bound = np.bincount(self.labels, self.bound, blocks.n_blocks)
+        self.free = np.zeros(blocks.n_blocks, bool)
+        self.free[self.labels[problem.free_places // blocks.width]] = True
+
+    # --- the set ----------------------------------------------------------------------------------
+
+    def _feature_gap(self) -> float:
+        problem, (_, u) = self.problem, self._dual()
+        at = u * feasible_length_of(problem, u)
+        parts, none = np.empty(len(u)), np.empty(0)
+        return float(
+            group_terms.sums_over_groups(self.blocks, problem.lam, self.w, at, none, parts)[2]
+        )
+
+    def _choose_set(self) -> None:
+        """Add the groups that could gain most by a step, in the place of idle ones if need be."""
+        problem, blocks = self.problem, self.blocks
+        used = self._used()
+        if is_one_set(problem):
+            if not self.final:
+                self._take(np.flatnonzero(self.block_bound > 0.0))
+                self.final = True
+            return
+        if not len(self.set):
+            self._take(np.flatnonzero(used & (self.block_bound > 0.0)))
+        gain = np.empty(blocks.n_blocks)
+        w, u = blocks.sorted(self.w), blocks.sorted(self.u)
+        gram_blocks.gains(blocks, problem.lam, self.block_bound, w, u, gain)
+        ids = self.model.ids
+        gain[ids] = 0.0
+        new = np.flatnonzero(gain > 0.0)
+        stay = used[ids]
+        count = int(self.sizes[ids[stay]].sum())
+        share = count / max(len(self.set), 1)
+        size = min(int((1.0 + TUNING.growth * share) * min(count, problem.n)), self.model.most)
+        size = max(size, count + TUNING.spare_features)
+        wanted = int(self.sizes[new].sum())
+        if wanted > size - len(self.set) or share < TUNING.least_support:
+            self.model.keep(self.set, used[self.labels[self.set]])
+            self._take(ids[stay])
+        new = new[np.argsort(-gain[new], kind="stable")]
+        ends = np.cumsum(self.sizes[new])
+        complete = bool(wanted <= size - len(self.set))
+        if not complete:  # at least one, however large
+            new = new[: max(int(np.searchsorted(ends, size - len(self.set), "right")), 1)]
+        added = int(self.sizes[new].sum())
+        self._take(np.concatenate([self.model.ids, new]))
+        cheap = len(self.set) <= TUNING.small_set or added <= TUNING.new_features * len(self.set)
+        self.final = complete and cheap
+
+    def _take(self, ids: Any) -> None:
+        """Make the set that of these groups; a set that stays the same stays the same object, by
+        which the model knows it."""
+        starts, known = self.blocks.starts, self.model.known
+        pieces = [self.blocks.order[starts[k] : starts[k + 1]] for k in ids]
+        set_ = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        for same in (self.set, known):
+            if np.array_equal(same, set_):
+                set_ = same
+        self.set, self.model.ids = set_, ids
+        self.model.places = np.concatenate([[0], np.cumsum(self.sizes[ids])])
+
+    def _used(self) -> Any:
+        """The groups with coefficients other than 0, and those without a penalty."""
+        used = self.free.copy()
+        used[self.labels[np.flatnonzero(self.w) // self.blocks.width]] = True
+        return used
+
+    # --- models -----------------------------------------------------------------------------------
+
+    def _descend(
+        self, least: Floats, x: Floats, tolerance: float, h: Floats
+    ) -> tuple[float, float]:
+        problem, model = self.problem, self.model
+        q, start = np.empty(len(model.ids)), np.zeros(problem.n)
+        column_blocks.curvatures(self.matrix, h, self.set, model.places, least, start, q)
+        found = column_blocks.descend(
+            self.matrix,
+            self.blocks,
+            problem.lam,
+            self.set,
+            model.ids,
+            model.places,
+            q,
+            h,
+            self.r.copy(),
+            x,
+            tolerance,
+            0.0 if self.quadratic and self.final else TUNING.columns_left,
+            TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
+        )
+        return float(found[0]), float(found[1])
+
+    def _search(self, x: Floats, value: float) -> tuple[float, float]:
+        if self.quadratic:
+            return super()._search(x, value)
+        return line_search.search(self, x, value)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        labels = self.labels[self.set]
+        ids = labels[np.flatnonzero(np.diff(labels, prepend=-1))]
+        known = self.model.known
+        self._take(ids)
+        if known is not self.set and np.array_equal(known, self.set):
+            self.model.known = self.set

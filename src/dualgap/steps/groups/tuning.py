@@ -1,0 +1,37 @@
+"""The constants of working sets of groups: what each trades. Those of the sets are in
+``working_set/tuning.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Every constant that changes the path of a run, and none that changes its optimum."""
+
+    # Proximal steps on a block before its move goes into the gradients of all others: they cost the
+    # square of its size, the move that times the set. Not measured.
+    local_steps: int = 4
+    # ... which end when a step is this fraction of the first one.
+    local_accuracy: float = 0.1
+    # Sweeps over all blocks of a set, each followed by sweeps over those that move. Not measured.
+    rounds: int = 200
+    # Sweeps between two Newton steps on the support, at least ...
+    least_sweeps: int = 3
+    # ... and so many that they multiply as often as a Newton step, which is that much faster.
+    solve_speed: float = 18.0
+    # Coefficients of the largest system of a Newton step: a tenth of a second.
+    most_in_system: int = 1500
+    # Newton steps in a row, and cuts of one that does not decrease the model.
+    newton_steps: int = 8
+    newton_cuts: int = 4
+    # Added to the diagonal, relative to it, for features that others can replace.
+    ridge: float = 1e-12
+    # Power iterations for the largest eigenvalue of a block, and what their result is raised by:
+    # steps decrease the model as long as it is more than half of the eigenvalue.
+    power_steps: int = 10
+    power_margin: float = 1.1
+
+
+TUNING = Tuning()
