@@ -105,12 +105,9 @@ class CertifiedModel(CallbackSupport, NamedOnce):
         return self
 
     def _problem(self, X: Any, subproblem: Subproblem) -> Problem:
-        y, weights, loss, penalty, lam = subproblem
+        y, weights, loss, penalty, lam, offset = subproblem
         scaling = getattr(self, "intercept_scaling", 1.0)
-        intercept = self._intercept()
-        return Problem(
-            X, y, loss, penalty, lam, weights, intercept=intercept, intercept_scaling=scaling
-        )
+        return Problem(X, y, loss, penalty, lam, weights, self._intercept(), scaling, offset)
 
     def _starts(self, X: Any, count: int) -> list[Any]:
         """The warm start of each subproblem: the last fit, as far as its shapes match."""

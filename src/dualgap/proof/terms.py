@@ -156,7 +156,7 @@ def sums_over_samples(
             batch_parts[k] = loss_value + loss_conj + a[i] * z[i]
         for k in range(size if len(z_error) else 0):
             i = first + k
-            error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+            error = z_error[i] + EPS * (abs(y[i].real) + abs(z[i]) + 2.0 * abs(y[i].imag))
             batch_left[k] = slope(loss, z[i] - error, y[i])
             batch_right[k] = slope(loss, z[i] + error, y[i])
         for start in range(0, size, CHUNK):
@@ -173,14 +173,17 @@ def sums_over_samples(
                     chunk_parts = plus(chunk_parts, part)
                     if len(z_error):
                         left, right = batch_left[k], batch_right[k]
-                        error = z_error[i] + EPS * (abs(y[i]) + abs(z[i]))
+                        # A loss with an offset evaluates φ(z + o) and φ*(−a) + a·o: y has o as its
+                        # imaginary part, which is 0 for others.
+                        target, offset = abs(y[i].real), 2.0 * abs(y[i].imag)
+                        error = z_error[i] + EPS * (target + abs(z[i]) + offset)
                         # Values can be small differences of large terms: |r| − ε, e^z − yz.
                         steep = max(abs(left), abs(right))
-                        z_size = abs(batch_values[k]) + steep * (abs(y[i]) + abs(z[i]))
-                        a_size = abs(batch_conjs[k]) + abs(a[i] * y[i])
+                        z_size = abs(batch_values[k]) + steep * (target + abs(z[i]) + offset)
+                        a_size = abs(batch_conjs[k]) + abs(a[i]) * target + abs(a[i]) * offset
                         if multiplied:
-                            z_size += abs(y[i] * z[i])
-                            a_size += abs(y[i]) + abs(a[i])
+                            z_size += target * abs(z[i]) + target * offset
+                            a_size += target + abs(a[i])
                         all_size = z_size + a_size + abs(a[i] * z[i])
                         tilt = max(abs(a[i] + left), abs(a[i] + right))
                         off = share * (per_term * EPS * z_size + steep * error)

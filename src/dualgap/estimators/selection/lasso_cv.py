@@ -13,6 +13,7 @@ from dualgap.estimators.base import flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.lasso import ElasticNet, Lasso
+from dualgap.estimators.offsets import checked_offset
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.fold_errors import (
     mean_squared_errors,
@@ -55,7 +56,13 @@ class _LeastSquaresCV(CrossValidated):
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         return validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES, y_numeric=True)
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        return checked_offset(offset, len(y), 1)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
+        y = y if offset is None else y - offset  # errors are those of y and predictions with it
         ratios = self._ratios()
         alphas = self._grids(X, y, weights, ratios)
         folds = self._split(X, y, routed, fitted=weights, scored=weights)

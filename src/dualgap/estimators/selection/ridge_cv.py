@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import flag, total_weight
 from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.ridge import Ridge
 from dualgap.estimators.selection.decomposition import Decomposition
 from dualgap.estimators.selection.folds import (
@@ -94,20 +95,27 @@ class RidgeCV(CrossValidated, Ridge):
             y_numeric=True,
         )
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        return offset_of_targets(offset, y)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
         alphas = self._alphas()
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        own = 0.0 if offset is None else offset.reshape(Y.shape)
+        Y = Y - own if offset is not None else Y  # what coefficients and intercept explain
         attributes: dict[str, Any] = {}
         unsolved: list[Solution] = []
         points = 0
         data: Decomposition | None = None
         if self.cv is None:
             given = routed.scorer.score
-            scores, results, data = self._leave_one_out(X, y, Y, weights, alphas, given)
+            scores, results, data = self._leave_one_out(X, y, Y, own, weights, alphas, given)
             if flag(self.store_cv_results, "store_cv_results"):
                 attributes["cv_results_"] = results
         else:
-            by_fold, unsolved = self._fold_scores(X, y, Y, weights, alphas, routed)
+            by_fold, unsolved = self._fold_scores(X, y, Y, own, weights, alphas, routed)
             scores, points = np.mean(by_fold, axis=0), np.size(by_fold) * Y.shape[1]
         best = np.argmax(scores, axis=0)
         alpha = alphas[best] if np.ndim(best) else float(alphas[best])
@@ -135,7 +143,14 @@ class RidgeCV(CrossValidated, Ridge):
         return alphas
 
     def _leave_one_out(
-        self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, given: dict[str, Any]
+        self,
+        X: Any,
+        y: Any,
+        Y: Floats,
+        offset: Any,
+        weights: Any,
+        alphas: Floats,
+        given: dict[str, Any],
     ) -> tuple[Floats, Floats, LeaveOneOut]:
         """A score for each alpha, or for each alpha and target, ``cv_results_``, and the
         decomposition that both rest on."""
@@ -160,6 +175,7 @@ class RidgeCV(CrossValidated, Ridge):
             results = weights[:, None, None] * left_out**2
             scores = -results.mean(axis=0 if apart else (0, 1))
         else:
+            Y = Y + offset
             results = Y[:, :, None] - left_out
             scorer = self._scorer()
             scores = np.stack(
@@ -174,7 +190,7 @@ class RidgeCV(CrossValidated, Ridge):
         return scores, results if np.ndim(y) > 1 else results[:, 0], data
 
     def _fold_scores(
-        self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, routed: Any
+        self, X: Any, y: Any, Y: Floats, offset: Any, weights: Any, alphas: Floats, routed: Any
     ) -> tuple[list[list[float]], list[Solution]]:
         """The scores of each fold at each alpha, and the solutions that missed ``tol``."""
         for name in ("store_cv_results", "alpha_per_target"):
@@ -182,7 +198,8 @@ class RidgeCV(CrossValidated, Ridge):
                 raise ValueError(f"{name}=True is for leave-one-out, that is cv=None")
         scored = weights if "sample_weight" in routed.scorer.score else None
         folds = self._split(X, y, routed, fitted=weights, scored=scored)
-        jobs = [(X, y, Y, weights, train, test, alphas, routed) for train, test in folds]
+        offset = np.broadcast_to(offset, Y.shape)
+        jobs = [(X, y, Y, offset, weights, train, test, alphas, routed) for train, test in folds]
         return self._on_folds(self._scores, jobs)
 
     def _scores(
@@ -190,6 +207,7 @@ class RidgeCV(CrossValidated, Ridge):
         X: Any,
         y: Any,
         Y: Floats,
+        offset: Any,
         weights: Any,
         train: Any,
         test: Any,
@@ -221,7 +239,11 @@ class RidgeCV(CrossValidated, Ridge):
         model.n_features_in_ = X.shape[1]
         for coef, b in zip(coefs, intercepts):
             model.coef_, model.intercept_ = (coef, b) if np.ndim(y) > 1 else (coef[0], b[0])
-            scores.append(float(scorer(model, X[test], y[test], **params)))
+            judged, seen = model, X[test]
+            if offset.any():
+                own = offset[test].reshape(-1, *np.shape(y)[1:])
+                judged, seen = _AsGiven(), model.predict(seen) + own
+            scores.append(float(scorer(judged, seen, y[test], **params)))
         return scores, unsolved
 
     def _in_closed_form(

@@ -51,7 +51,7 @@ class Newton(FullPass):
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.width > 1 and not hasattr(problem.loss, "hessian_entries"):
-            return f"the {type(problem.loss).__name__} loss has no second derivatives"
+            return f"the {type(problem.given_loss).__name__} loss has no second derivatives"
         return shape_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
@@ -293,8 +293,9 @@ def first_width(problem: Problem) -> float:
     """The width of the first stage: how far decision values may have to go."""
     if not problem.targets.on_scale_of_y:
         return 1.0
-    away = problem.y - np.sum(problem.c * problem.y)
+    y = np.real(problem.y) - np.imag(problem.y)
+    away = y - np.sum(problem.c * y)
     spread = float(np.sqrt(np.sum(problem.c * away * away)))
-    size = float(np.sum(problem.c * np.abs(problem.y)))
+    size = float(np.sum(problem.c * np.abs(y)))
     # Rounding errors of constant targets are no width.
     return spread if spread > _CONSTANT * size else size or 1.0
