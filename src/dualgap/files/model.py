@@ -80,9 +80,9 @@ class Model:
         best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(int)
         return self.classes[best]
 
-    def decision_radius(self, X: Any) -> Floats:
+    def decision_radius(self, X: Any, offset: Any = None) -> Floats:
         """How far each decision value can be from that of the exact optimum, rounding included."""
-        return _Bounds(self).decision_radius(self._data(X))
+        return _Bounds(self).decision_radius(self._data(X), offset)
 
     def is_proven(self, X: Any, offset: Any = None) -> Any:
         """Which predicted classes are proven to be those of the exact optimum."""
