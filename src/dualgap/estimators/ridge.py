@@ -56,7 +56,8 @@ class _SquaredL2(Strength):
         """Whether no one wants runs of ``solve``: with another method, or to be told of rounds."""
         told = self.callback is not None or getattr(self, "_skl_callbacks", None)
         own = self.method == "auto" and self.sampling is None and self.max_iter != 0
-        return own and not (told or self.positive or self._starts_solved or not np.all(self.alpha))
+        own = own and self._treats_columns_alike and not self.positive
+        return own and not (told or self._starts_solved or not np.all(self.alpha))
 
     def _starts(self: Any, X: Any, count: int) -> list[Any]:
         if "_known" in vars(self):

@@ -34,6 +34,7 @@ class Tuning:
     halvings: int = 90  # trials inside the bracket, every third of which halves it
     # For the constants of several classes with offsets: a Newton step costs a pass over these.
     newton_steps: int = 50
+    settled: float = 1e-20  # of the Newton decrement, whose square root is the error of a slope
     backtracks: int = 50
 
 
@@ -97,10 +98,12 @@ def best_constants(problem: Any) -> Floats:
     value, slope, hessian = _softmax_at(b, offset, c, shares[some])
     for _ in range(TUNING.newton_steps):
         move = -np.linalg.pinv(hessian) @ slope  # constants can be added to all classes
-        length = 1.0
+        decrement, length = -float(slope @ move), 1.0
+        if decrement <= TUNING.settled:
+            break
         for _ in range(TUNING.backtracks):
             found = _softmax_at(b + length * move, offset, c, shares[some])
-            if found[0] <= value + 1e-4 * length * float(slope @ move):
+            if found[0] <= value - 1e-4 * length * decrement:
                 break
             length *= 0.5
         else:

@@ -65,6 +65,7 @@ class CrossValidated:
     cv: Any = None
     warm_start: bool = field(default=False, init=False)
 
+    _facts_of_columns: ClassVar[Any]
     _refitted: ClassVar[type]  # the estimator without cross-validation
     _scorer_callers: ClassVar[tuple[str, ...]] = ()  # methods that hand metadata to the scorer
 
@@ -185,7 +186,9 @@ class CrossValidated:
         # Copied, not read by ``get_params``: it would take a tenth of a small fit.
         names = [one.name for one in fields(self._refitted) if one.init]
         shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        model = self._refitted(**{**shared, **(choice.refit or {})})
+        # X has lost the names of its columns.
+        own = dict(zip(("penalty_weight", "bounds"), self._facts_of_columns(X.shape[1])))
+        model = self._refitted(**{**shared, **own, **(choice.refit or {})})
         managed = False
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks
             if hasattr(self, name):

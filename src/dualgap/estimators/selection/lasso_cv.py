@@ -30,7 +30,6 @@ from dualgap.estimators.selection.folds import (
 from dualgap.estimators.selection.paths import alphas_of, ratios_of
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number
-from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 from dualgap.steps.path.column_path import ColumnPath
@@ -97,9 +96,7 @@ class _LeastSquaresCV(CrossValidated):
         return alphas / ratios[:, None] if self._wants_grid() else np.tile(alphas, (len(ratios), 1))
 
     def _least_squares(self, X: Any, y: Any, weights: Floats | None, ratio: float) -> Problem:
-        penalty = by_ratio(number(ratio, "l1_ratio", 0.0, 1.0))
-        if flag(self.positive, "positive"):
-            penalty = NonNegative(penalty)
+        penalty = self._on_columns(by_ratio(number(ratio, "l1_ratio", 0.0, 1.0)), X.shape[1])
         return Problem(X, y, "squared", penalty, 1.0, weights, self._intercept())
 
     def _errors(
@@ -151,7 +148,8 @@ class _LeastSquaresCV(CrossValidated):
 
     def _may_share(self) -> bool:
         """Whether all alphas of a fold may be one run, rather than one of ``solve`` for each."""
-        return self.method == "auto" and self.sampling is None and self.max_iter != 0
+        own = self.method == "auto" and self.sampling is None and self.max_iter != 0
+        return own and self._treats_columns_alike
 
     def _moments(self, X: Any, y: Any, weights: Floats | None) -> DataMoments | None:
         """What folds can share; None if each has to be measured by itself."""

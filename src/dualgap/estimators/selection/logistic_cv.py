@@ -155,6 +155,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         """What solves points of all folds in one run; None if the user wants other methods."""
         if self.method != "auto" or self.sampling is not None or self.max_iter == 0:
             return None
+        if not self._treats_columns_alike:
+            return None
         intercept = flag(self.fit_intercept, "fit_intercept")
         tol, most = number(self.tol, "tol", 0.0), max_epochs(self.max_iter)
         return LogisticFolds(X, codes, len(self.classes_), weights, intercept, tol, most)
@@ -256,8 +258,9 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
         if offset is not None:
             offset = offset[rows][:, present] if self._joint else offset[rows]
+        penalty = self._on_columns(by_ratio(ratio), X.shape[1])
         problem = Problem(
-            X[rows], labels, "softmax" if self._joint else "logistic", by_ratio(ratio), 1.0, own,
+            X[rows], labels, "softmax" if self._joint else "logistic", penalty, 1.0, own,
             intercept, offset=offset,
         )  # fmt: skip
         increasing = np.argsort(self.Cs_, kind="stable")

@@ -7,17 +7,18 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import flag, total_weight
+from dualgap.estimators.columns import in_even_units
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.ridge import Ridge
 from dualgap.estimators.selection.decomposition import Decomposition
+from dualgap.estimators.selection.fold_errors import AsGiven
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -30,6 +31,7 @@ from dualgap.estimators.selection.ridge_gradients import RidgeGradients, prefers
 from dualgap.estimators.validated import DTYPES, STORAGES, refuse_as_sklearn, training_data
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats, NotFiniteError, number, real_array
+from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -109,9 +111,15 @@ class RidgeCV(CrossValidated, Ridge):
         unsolved: list[Solution] = []
         points = 0
         data: Decomposition | None = None
+        scaled = in_even_units(X, *self._facts_of_columns(X.shape[1]))
         if self.cv is None:
+            if scaled is None:
+                raise ValueError(
+                    "cv=None leaves samples out in closed form, which knows neither bounds nor "
+                    "columns without a penalty (penalty_weight 0): give folds, such as cv=5"
+                )
             given = routed.scorer.score
-            scores, results, data = self._leave_one_out(X, y, Y, own, weights, alphas, given)
+            scores, results, data = self._leave_one_out(scaled.X, y, Y, own, weights, alphas, given)
             if flag(self.store_cv_results, "store_cv_results"):
                 attributes["cv_results_"] = results
         else:
@@ -121,11 +129,12 @@ class RidgeCV(CrossValidated, Ridge):
         alpha = alphas[best] if np.ndim(best) else float(alphas[best])
         attributes |= {"alpha_": alpha, "best_score_": np.max(scores, axis=0)}
         start = None
-        if np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None:
+        known = np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None
+        if known and scaled is not None:
             if data is None:
-                data = self._solver(X, weights, np.array(alpha), Y.shape[1])
+                data = self._solver(scaled.X, weights, np.array(alpha), Y.shape[1])
             coefs, intercepts = data.solutions(Y, np.reshape(alpha, (1, -1)))
-            start = coefs[0], intercepts[0]
+            start = coefs[0] * scaled.units, intercepts[0]
         return Choice({"alpha": alpha}, attributes, unsolved, points, start)
 
     def _scores_use_weights(self) -> bool:
@@ -180,9 +189,9 @@ class RidgeCV(CrossValidated, Ridge):
             scorer = self._scorer()
             scores = np.stack(
                 [
-                    [scorer(_AsGiven(), one, own, **given) for one, own in zip(predicted.T, Y.T)]
+                    [scorer(AsGiven(), one, own, **given) for one, own in zip(predicted.T, Y.T)]
                     if apart
-                    else scorer(_AsGiven(), predicted.reshape(np.shape(y)), y, **given)
+                    else scorer(AsGiven(), predicted.reshape(np.shape(y)), y, **given)
                     for predicted in np.moveaxis(results, 2, 0)
                 ]
             )
@@ -224,7 +233,8 @@ class RidgeCV(CrossValidated, Ridge):
         for target in np.flatnonzero(~solved.all(axis=0)):
             left = decreasing[~solved[decreasing, target]]
             column, intercept = targets[:, target], self._intercept()
-            problem = Problem(data, column, "squared", "l2", 1.0, own, intercept)
+            penalty = self._on_columns(L2(), X.shape[1])
+            problem = Problem(data, column, "squared", penalty, 1.0, own, intercept)
 
             def keep(k: int, solution: Solution, left: Any = left, target: Any = target) -> None:
                 coefs[left[k], target], intercepts[left[k], target] = (
@@ -242,7 +252,7 @@ class RidgeCV(CrossValidated, Ridge):
             judged, seen = model, X[test]
             if offset.any():
                 own = offset[test].reshape(-1, *np.shape(y)[1:])
-                judged, seen = _AsGiven(), model.predict(seen) + own
+                judged, seen = AsGiven(), model.predict(seen) + own
             scores.append(float(scorer(judged, seen, y[test], **params)))
         return scores, unsolved
 
@@ -261,11 +271,12 @@ class RidgeCV(CrossValidated, Ridge):
             or self.sampling is not None
             or self.max_iter == 0
             or not len(used)
+            or (scaled := in_even_units(X, *self._facts_of_columns(X.shape[1]))) is None
         ):
             return coefs, intercepts, solved
-        data = self._solver(X, weights, alphas[used], len(used) * Y.shape[1])
+        data = self._solver(scaled.X, weights, alphas[used], len(used) * Y.shape[1])
         found = data.solutions(Y, alphas[used])
-        coefs[used], intercepts[used] = found
+        coefs[used], intercepts[used] = found[0] * scaled.units, found[1]
         solved[used] = data.are_solutions(Y, alphas[used], *found, self.tol)
         return coefs, intercepts, solved
 
@@ -286,13 +297,3 @@ class RidgeCV(CrossValidated, Ridge):
         if self.scoring is None and _routing_enabled():
             scorer.set_score_request(sample_weight=True)
         return scorer
-
-
-class _AsGiven(RegressorMixin, BaseEstimator):
-    """For scorers: a model whose X are its predictions."""
-
-    def predict(self, X: Any) -> Any:
-        return X
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True

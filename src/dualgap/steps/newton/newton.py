@@ -294,8 +294,7 @@ def first_width(problem: Problem) -> float:
     if not problem.targets.on_scale_of_y:
         return 1.0
     y = np.real(problem.y) - np.imag(problem.y)
-    away = y - np.sum(problem.c * y)
-    spread = float(np.sqrt(np.sum(problem.c * away * away)))
+    spread = float(np.sqrt(np.sum(problem.c * (y - np.sum(problem.c * y)) ** 2)))
     size = float(np.sum(problem.c * np.abs(y)))
     # Rounding errors of constant targets are no width.
     return spread if spread > _CONSTANT * size else size or 1.0
