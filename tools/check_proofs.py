@@ -1,9 +1,9 @@
 """Random problems, hard on purpose, whose certificates ``dgcheck`` must verify.
 
 They cover every loss, penalty, kind of intercept, weights and storage, columns from 1e-8 to 1e8,
-shifts and offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample; through
-``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only 1234``
-repeats it.
+shifts and offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample;
+through ``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only
+1234`` repeats it.
 
     python tools/check_proofs.py --problems 3000
 """
@@ -238,7 +238,13 @@ def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
     s = weights(rng, X.shape[0])
     if hasattr(model, "max_iter") and "CV" not in type(model).__name__:
         model.set_params(max_iter=100)
-    model.fit(X, y, **({} if s is None else {"sample_weight": s}))
+    more = {} if s is None else {"sample_weight": s}
+    if kind in ("real", "count", "binary") and rng.random() < 0.3:
+        offset = offset_of(rng, y, False)
+        more |= {} if offset is None else {"offset": offset}
+    if hasattr(model, "penalty_weight") and rng.random() < 0.2:
+        model.penalty_weight = rng.choice([0.5, 1.0, 3.0, np.inf], size=X.shape[1])
+    model.fit(X, y, **more)
     return X, y, model, repr(model)
 
 

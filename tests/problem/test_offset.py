@@ -208,6 +208,26 @@ def test_refusals_say_what_is_wrong():
     assert "with an offset" in repr(dg.Problem(X, y, "softmax", offset=o))
 
 
+def test_partitions_refuse_offsets():
+    from dualgap.distributed import solve as solve_in_parts
+
+    X, y, o = sample("logistic")
+    with pytest.raises(ValueError, match="offset: partitions of data have none"):
+        solve_in_parts(dg.Problem(X, y, "logistic", offset=o))
+
+
+@pytest.mark.parametrize("far", [-1e8, -700.0, 700.0, 1e5])
+def test_exposures_in_other_units_move_the_intercept_of_rates(far):
+    X, y, o = sample("poisson", n=60)
+    X = X / [1.0, 30.0, 0.1]
+    near = dg.solve(dg.Problem(X, y, "poisson", "l2", 0.1, intercept=True, offset=o), tol=1e-10)
+    problem = dg.Problem(X, y, "poisson", "l2", 0.1, intercept=True, offset=o + far)
+    found = dg.solve(problem, tol=1e-6)
+    assert found.converged
+    np.testing.assert_allclose(found.coef, near.coef, atol=1e-2)
+    assert found.intercept == pytest.approx(near.intercept - far, abs=1e-2)
+
+
 def test_a_loss_of_ones_own_gets_offsets():
     """A loss of real targets that depends on more than their difference to z."""
 
