@@ -43,8 +43,7 @@ def integers(values):  # integers, and the denominator that makes them the value
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
     return [n * (common // q) for n, q in ratios], common
-def dec(q):
-    return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
+def dec(q): return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
 
 def enclose(d, slack=1 << BITS - GOOD):
     """Two numbers around d, within 2^-140 of itself and slack 2^-512; the true error of d is below 1e-44"""
@@ -217,8 +216,7 @@ class Data:
                 rows.append((array("q", columns), array("d", values)))
                 self.y += labels
                 self.weights += weights
-        if least == -1:  # a column 0 in LIBSVM
-            rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]
+        if least == -1: rows = [(array("q", [j + 1 for j in columns]), values) for columns, values in rows]  # LIBSVM
         if texts and all(map(is_number, self.y)): self.y = list(map(float, self.y))
         self.text, self.y_columns = isinstance(self.y[0], str), len(labels)
         columns, values = (array(code, b"".join(row[k] for row in rows)) for k, code in enumerate("qd"))
@@ -263,7 +261,7 @@ def check_problem(number, stated, facts, archive, data):
     need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
     need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
-    shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,)}
+    shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,), "offset": (n, K)}
     shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre", "groups", "group_weights"), (p,))
     arrays = dict.fromkeys(("w", "b", "a"))  # these have to be there
     for name, sha in (arrays | told).items():
@@ -275,7 +273,7 @@ def check_problem(number, stated, facts, archive, data):
         need(all(abs(v) <= top for v in values), f"{name} has entries that are not finite")
         arrays[name] = values.tolist()
     defaults = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
-    arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": []} | arrays
+    arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": [], "offset": []} | arrays
     # 2. Parameters, weights, targets, repairs of a
     grouped = "groups" in told
     parts = fields(penalty, "l1 l2 group") if grouped else [*fields(penalty, "l1 l2"), "0x0.0p+0"]
@@ -312,7 +310,7 @@ def check_problem(number, stated, facts, archive, data):
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
-    for name in ("weights", *(k for k in ("penalty_weights", "low", "high", "groups", "group_weights") if k in told)):
+    for name in ("weights", *(k for k in ("penalty_weights", "low", "high", "groups", "group_weights", "offset") if k in told)):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
@@ -321,7 +319,9 @@ def check_problem(number, stated, facts, archive, data):
         total = sum(c)
         need(b == 0 or intercept != "none", "b is not 0, but there is no intercept")
         need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
-        zs.append([v + b for v in data.times(w)])
+        offset = list(map(Fraction, arrays["offset"][k::K])) or [0] * n  # φ(z + o) has the conjugate φ*(−a) + a·o
+        zs.append([v + b + o for v, o in zip(data.times(w), offset)])
+        D -= sum(map(mul, c, offset)) / S
         us.append([v / (lam * S) for v in data.transposed(c)])
         parts = [] if grouped else list(zip(w, us[k], omegas, lows, highs))
         parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []

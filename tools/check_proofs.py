@@ -1,9 +1,9 @@
 """Random problems, hard on purpose, whose certificates ``dgcheck`` must verify.
 
 They cover every loss, penalty, kind of intercept, weights and storage, columns from 1e-8 to 1e8,
-offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample; through
-``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only 1234``
-repeats it.
+shifts and offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample;
+through ``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only
+1234`` repeats it.
 
     python tools/check_proofs.py --problems 3000
 """
@@ -130,20 +130,29 @@ def penalty_of(rng: np.random.Generator, p: int) -> Any:
     return base
 
 
+def offset_of(rng: np.random.Generator, y: Any, block: bool) -> Any:
+    kind = rng.choice(["none", "none", "plain", "large", "wild"])
+    if kind == "none":
+        return None
+    shape = (len(y), len(np.unique(y))) if block else (len(y),)
+    found = rng.normal(size=shape)
+    if kind == "large":
+        found += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(0, 8)
+    if kind == "wild":
+        found *= 10.0 ** rng.uniform(-8, 8, size=shape)
+    return found
+
+
 def problem_of(rng: np.random.Generator) -> dg.Problem:
     X, signal = data(rng)
     loss = loss_of(rng)
     intercept = rng.choice([True, True, True, False, "penalised"])
-    return dg.Problem(
-        X,
-        targets(rng, loss.targets, signal),
-        loss,
-        penalty_of(rng, X.shape[1]),
-        float(10.0 ** rng.uniform(-6, 1)),
-        weights(rng, X.shape[0]),
-        intercept="penalised" if intercept == "penalised" else intercept == "True",
-        intercept_scaling=float(rng.choice([1.0, 3.7])),
-    )
+    y = targets(rng, loss.targets, signal)
+    penalty, lam = penalty_of(rng, X.shape[1]), float(10.0 ** rng.uniform(-6, 1))
+    s, scaling = weights(rng, X.shape[0]), float(rng.choice([1.0, 3.7]))
+    intercept = "penalised" if intercept == "penalised" else intercept == "True"
+    offset = offset_of(rng, y, loss.targets == "classes")
+    return dg.Problem(X, y, loss, penalty, lam, s, intercept, scaling, offset)
 
 
 # --- three ways to a certificate ------------------------------------------------------------------
@@ -229,7 +238,13 @@ def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
     s = weights(rng, X.shape[0])
     if hasattr(model, "max_iter") and "CV" not in type(model).__name__:
         model.set_params(max_iter=100)
-    model.fit(X, y, **({} if s is None else {"sample_weight": s}))
+    more = {} if s is None else {"sample_weight": s}
+    if kind in ("real", "count", "binary") and rng.random() < 0.3:
+        offset = offset_of(rng, y, False)
+        more |= {} if offset is None else {"offset": offset}
+    if hasattr(model, "penalty_weight") and rng.random() < 0.2:
+        model.penalty_weight = rng.choice([0.5, 1.0, 3.0, np.inf], size=X.shape[1])
+    model.fit(X, y, **more)
     return X, y, model, repr(model)
 
 

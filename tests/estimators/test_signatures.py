@@ -119,7 +119,8 @@ def recorded():
     return found
 
 
-LATER = {"relative_to": "optimum"}  # came after 0.1, by keyword only: code for 0.1 may not know it
+# These came after 0.1, by keyword only: code for 0.1 may not know them.
+LATER = {"relative_to": "optimum", "penalty_weight": None, "bounds": None, "offset": None}
 
 
 def without_annotations(signature):

@@ -32,7 +32,7 @@ Y = X[:, 9] / 1e3 + X[:, 0] * 1e3 + rng.standard_normal(30) + 2.0
 
 
 def written(folder, loss, penalty, *, fraction=0.3, tol=1e-8, intercept=True):
-    y = Y if loss in ("squared", "huber") else np.where(Y > np.median(Y), 1.0, -1.0)
+    y = Y if loss in ("squared", "huber") else np.where(np.median(Y) < Y, 1.0, -1.0)
     problem = dg.Problem(X, y, loss, penalty, 0.1, np.arange(30.0), intercept=intercept)
     if penalty.l1_ratio > 0.0:
         problem = problem.with_lam(fraction * lambda_max(problem))

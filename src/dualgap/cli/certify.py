@@ -79,13 +79,13 @@ def certify(
         found = [FittedProblem(problem, own.coef, own.intercept, 1.0)]
         what = ("problem", show.described(problem))
     else:
-        wanted = Wanted(given.target, given.weights, given.dropped)
+        wanted = Wanted(given.target, given.weights, given.dropped, offset=given.offset)
         table = open_data(given.data, wanted, download=not given.offline)
         goal = _DEFAULT_TOL if tol is None else tol
         theirs = _unpickled(model)
         if proof is not None and hasattr(theirs, "steps"):
             raise ValueError("--proof: a pipeline changes the data, so no file holds its data")
-        found = fitted_problems(theirs, table.X, table.y, table.weights)
+        found = fitted_problems(theirs, table.X, table.y, table.weights, table.offset)
         library = type(theirs).__module__.split(".")[0].replace("sklearn", "scikit-learn")
         what = ("model", f"{type(theirs).__name__} of {library}, by its own objective")
     proofs = [prove_fitted(one, goal, max_epochs) for one in found]
@@ -122,7 +122,7 @@ def _own(path: Path, trust: bool) -> Model | None:
 
 def _problem(model: Model, table: Table) -> Problem:
     y = table.y if model.classes is None else class_codes(model, table.y)
-    return model.problem(table.X, y, table.weights)
+    return model.problem(table.X, y, table.weights, table.offset)
 
 
 def _unpickled(path: Path) -> Any:

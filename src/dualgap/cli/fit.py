@@ -75,7 +75,8 @@ def fit(
     if stated.loss is None:
         say("{} loss, since {}".format(*usual_loss(table.y)))
     settings = {
-        "data": stated.data, "target_column": stated.target, "zero_based": table.zero_based,
+        "data": stated.data, "target_column": stated.target, "offset_column": stated.offset,
+        "zero_based": table.zero_based,
         "tol": run.tol, "seed": run.seed,
     }  # fmt: skip
     if where is not None:

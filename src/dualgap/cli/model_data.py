@@ -18,7 +18,10 @@ def data_for(
 ) -> Table:
     """Data with the features of a model; by default the target is the column of the fit."""
     data, target = options.data, options.target
-    wanted = Wanted(target, weights, options.dropped)
+    offset = options.offset
+    if offset is None and target_needed and is_table(data):  # the objective is that of the fit
+        offset = model.settings.get("offset_column")
+    wanted = Wanted(target, weights, options.dropped, offset=offset)
     if target is not None or is_table(data):
         own = model.settings.get("target_column")
         named = own if target is None and isinstance(own, str) else target

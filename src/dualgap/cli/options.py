@@ -32,6 +32,14 @@ Weights = Annotated[
     str | None,
     typer.Option(help="Tables: the column with the sample weights.", rich_help_panel=_DATA),
 ]
+Offset = Annotated[
+    str | None,
+    typer.Option(
+        help="Tables: the column with offsets, which are added to decision values; for poisson "
+        "the logarithms of exposures.",
+        rich_help_panel=_DATA,
+    ),
+]
 Drop = Annotated[
     str, typer.Option(help="Tables: columns to leave out, as in id,date.", rich_help_panel=_DATA)
 ]
@@ -152,6 +160,7 @@ class DataOptions:
     target: Target = None
     drop: Drop = ""
     offline: Offline = False
+    offset: Offset = None
 
     @property
     def dropped(self) -> list[str]:

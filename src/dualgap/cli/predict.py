@@ -13,6 +13,7 @@ import typer
 from dualgap.cli import options, show
 from dualgap.cli.command import say
 from dualgap.cli.model_data import data_for
+from dualgap.datasets.open import Table
 from dualgap.files.model import Model
 from dualgap.files.model_file import load_model
 
@@ -55,7 +56,7 @@ def predict(
     """
     found = load_model(model)
     table = data_for(found, given, target_needed=False)
-    named = _columns(found, table.X, decision, certified)
+    named = _columns(found, table, decision, certified)
     if json:
         show.as_json({"rows": table.X.shape[0], **named})
     elif output is None:
@@ -65,14 +66,15 @@ def predict(
     say(_summary(found, table.y, named, output))
 
 
-def _columns(model: Model, X: Any, decision: bool, certified: bool) -> dict[str, Any]:
-    out = {"prediction": model.predict(X)}
+def _columns(model: Model, table: Table, decision: bool, certified: bool) -> dict[str, Any]:
+    X, offset = table.X, table.offset
+    out = {"prediction": model.predict(X, offset)}
     if decision:
-        out |= _by_class(model, "decision", model.decision(X))
+        out |= _by_class(model, "decision", model.decision(X, offset))
     if certified:
-        out |= _by_class(model, "radius", model.decision_radius(X))
+        out |= _by_class(model, "radius", model.decision_radius(X, offset))
         if model.classes is not None:
-            out["proven"] = model.is_proven(X)
+            out["proven"] = model.is_proven(X, offset)
     return out
 
 

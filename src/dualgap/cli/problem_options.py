@@ -42,7 +42,7 @@ class ProblemOptions(options.WeightedDataOptions):
 
     def table(self) -> Table:
         """Read the data."""
-        wanted = Wanted(self.target, self.weights, self.dropped)
+        wanted = Wanted(self.target, self.weights, self.dropped, offset=self.offset)
         return open_data(self.data, wanted, download=not self.offline)
 
     def problem(self, table: Table, lam: str = "1") -> tuple[Problem, Any]:
@@ -60,7 +60,8 @@ class ProblemOptions(options.WeightedDataOptions):
         if self.intercept not in _INTERCEPTS:
             raise ValueError(unknown("--intercept", self.intercept, _INTERCEPTS))
         intercept = _INTERCEPTS[self.intercept]
-        problem = Problem(table.X, y, loss, self._penalty(), 1.0, table.weights, intercept)
+        known = y, loss, self._penalty(), 1.0, table.weights, intercept
+        problem = Problem(table.X, *known, offset=table.offset)
         return problem.with_lam(parse_lam(lam, problem)), labels
 
     def _loss(self, y: Any) -> Any:

@@ -131,7 +131,7 @@ def described(problem: Problem) -> str:
     """Loss, penalty and λ."""
     kinds = {True: "intercept", False: "no intercept", "penalised": "penalised intercept"}
     return (
-        f"{short_name(problem.loss)} loss, {short_name(problem.feature_penalty)} penalty, "
+        f"{short_name(problem.given_loss)} loss, {short_name(problem.feature_penalty)} penalty, "
         f"λ = {problem.lam:.6g}, {kinds[problem.intercept]}"
     )
 

@@ -84,6 +84,12 @@ def dual_step_into(loss: Any, a: Any, z: Any, q: float, y: float, out: Any) -> N
     raise TypeError
 
 
+@generic_with_default
+def offset_size(loss: Any, y: Any) -> float:
+    """The Euclidean norm of the sample's offsets."""
+    return 0.0
+
+
 # --- penalties ------------------------------------------------------------------------------------
 
 

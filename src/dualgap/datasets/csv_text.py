@@ -52,8 +52,9 @@ def _read_text(path: Path, file: Any, wanted: Wanted) -> Columns:
     parts = list(_chunks(path, _numbered(reader, before + named), who))
     if not parts:
         raise DatasetDamagedError(f"{path} has no rows")
-    X, y, weights = (None if part[0] is None else np.concatenate(part) for part in zip(*parts))
-    return Columns(X, None if y is None else _numbers_or_words(y), weights, who.chosen)
+    X, y, *others = (None if part[0] is None else np.concatenate(part) for part in zip(*parts))
+    weights, offset = others
+    return Columns(X, None if y is None else _numbers_or_words(y), weights, offset, who.chosen)
 
 
 def _lines(path: Path, file: Any) -> Iterator[str]:
@@ -77,7 +78,7 @@ def _after(first: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _is_header(cells: list[str], wanted: Wanted) -> bool:
     """Whether a first line names columns: no cell is a number, or one is a name asked for."""
-    given = {wanted.target, wanted.weights, *wanted.drop, *(wanted.features or ())}
+    given = {wanted.target, wanted.weights, wanted.offset, *wanted.drop, *(wanted.features or ())}
     words = [cell.strip() for cell in cells if not _is_number(cell)]
     return len(words) == len(cells) or bool(given & set(words))
 
@@ -101,7 +102,7 @@ def _numbered(reader: Any, before: int) -> Iterator[tuple[int, list[str]]]:
 
 def _chunks(
     path: Path, filled: Iterator[tuple[int, list[str]]], who: Roles
-) -> Iterator[tuple[Any, Any, Any]]:
+) -> Iterator[tuple[Any, ...]]:
     while some := list(islice(filled, CHUNK)):
         lines, rows = zip(*some)
         for line, row in some:
@@ -121,7 +122,7 @@ def _chunks(
         yield (
             X,
             None if who.target is None else _targets(path, columns[who.target], lines),
-            None if who.weights is None else numbers(who.weights),
+            *(None if place is None else numbers(place) for place in (who.weights, who.offset)),
         )
 
 

@@ -31,6 +31,7 @@ class Table:
     features: tuple[str, ...] | None
     source: str
     zero_based: bool | None = None  # LIBSVM text: whether features were counted from 0
+    offset: Any = None
 
 
 def open_data(
@@ -62,7 +63,8 @@ def open_data(
         source = os.fspath(path)
         return Table(path.name, rows.X, rows.y, None, None, source, rows.zero_based)
     found = (read_csv if kind == "csv" else read_parquet)(path, wanted)
-    return Table(path.name, found.X, found.y, found.weights, found.features, os.fspath(path))
+    own = found.X, found.y, found.weights, found.features
+    return Table(path.name, *own, os.fspath(path), offset=found.offset)
 
 
 def is_table(what: str) -> bool:
@@ -90,9 +92,9 @@ def _unpacked(name: str) -> str:
 
 
 def _refuse_columns(wanted: Wanted, why: str) -> None:
-    for option, value in (("--target", wanted.target), ("--weights", wanted.weights)):
-        if value is not None:
-            raise ValueError(f"{option} is for tables, and {why}, whose columns have no names")
+    for option in ("target", "weights", "offset"):
+        if getattr(wanted, option) is not None:
+            raise ValueError(f"--{option} is for tables, and {why}, whose columns have no names")
 
 
 def _by_name(

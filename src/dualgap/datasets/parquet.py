@@ -20,8 +20,8 @@ def read_parquet(path: Path, wanted: Wanted) -> Columns:
     try:
         file = parquet.ParquetFile(path)
         who = roles(path, list(file.schema_arrow.names), wanted)
-        places = [k for k in (*who.features, who.target, who.weights) if k is not None]
-        table = file.read(columns=[who.names[k] for k in places])
+        places = [k for k in (*who.features, *who[2:]) if k is not None]
+        table = file.read(columns=[who.names[k] for k in dict.fromkeys(places)])
     except (ArrowException, OSError) as error:
         raise DatasetDamagedError(f"{path} is damaged or not in Parquet format ({error})") from None
 
@@ -35,7 +35,8 @@ def read_parquet(path: Path, wanted: Wanted) -> Columns:
     X = np.empty((table.num_rows, len(who.features)))
     for j, place in enumerate(who.features):
         X[:, j] = column(place)
-    return Columns(X, column(who.target, words=True), column(who.weights), who.chosen)
+    others = column(who.weights), column(who.offset)
+    return Columns(X, column(who.target, words=True), *others, who.chosen)
 
 
 def _of_arrow(path: Path, name: str, column: Any, words: bool) -> Any:

@@ -23,6 +23,7 @@ class Wanted(NamedTuple):
     drop: Sequence[str] = ()
     features: Sequence[str] | None = None
     target_needed: bool = True
+    offset: str | None = None
 
 
 class Roles(NamedTuple):
@@ -32,6 +33,7 @@ class Roles(NamedTuple):
     features: list[int]
     target: int | None
     weights: int | None
+    offset: int | None
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -45,6 +47,7 @@ class Columns(NamedTuple):
     X: Any
     y: Any
     weights: Any
+    offset: Any
     features: tuple[str, ...]
 
 
@@ -54,7 +57,7 @@ def short(names: Sequence[str]) -> list[str]:
 
 
 def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
-    """Which column is the target, which the weights, which are features."""
+    """Which column is the target, which the weights, which the offsets, which are features."""
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise ColumnError(f"{path} has two columns of the name {twice!r}")
@@ -70,8 +73,8 @@ def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
         return names.index(name)
 
     target = place(wanted.target, wanted.target_needed)
-    weights = place(wanted.weights)
-    others = {target, weights, *(place(name) for name in wanted.drop)}
+    weights, offset = place(wanted.weights), place(wanted.offset)
+    others = {target, weights, offset, *(place(name) for name in wanted.drop)}
     features = (
         [k for k in range(len(names)) if k not in others]
         if wanted.features is None
@@ -79,4 +82,4 @@ def roles(path: Path, names: list[str], wanted: Wanted) -> Roles:
     )
     if not features:
         raise ColumnError(f"{path} has no column that is left for features")
-    return Roles(names, features, target, weights)
+    return Roles(names, features, target, weights, offset)

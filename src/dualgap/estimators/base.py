@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile.first_use import first_fit
+from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.evidence import Evidence
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
@@ -43,6 +44,8 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     tol: float = 1e-4
     max_iter: int | None = 10_000
     positive: bool = False
+    penalty_weight: Any = None
+    bounds: Any = None
     random_state: Any = None
     warm_start: bool = False
     n_jobs: int | None = None
@@ -75,12 +78,27 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
         self, y: Any, weights: Floats | None, p: int, lam: float | None = None
     ) -> Subproblem:
         lam = self._lam(total_weight(weights, len(y))) if lam is None else lam
-        penalty = self._penalty()
-        if flag(self.positive, "positive"):
-            penalty = NonNegative(penalty)
+        penalty = self._on_columns(self._penalty(), p)
         if lam == 0.0:
             penalty = constraints_of(penalty, p)
         return Subproblem(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
+
+    def _on_columns(self, penalty: Any, p: int) -> Any:
+        """The penalty with what the user says about single columns."""
+        positive = flag(self.positive, "positive")
+        if self.penalty_weight is None and self.bounds is None:
+            return NonNegative(penalty) if positive else penalty
+        return on_columns(penalty, *self._facts_of_columns(p), positive=positive)
+
+    def _facts_of_columns(self, p: int) -> tuple[Any, Any]:
+        """``penalty_weight`` and ``bounds`` by position."""
+        names = getattr(self, "feature_names_in_", None)
+        return factors_of(self.penalty_weight, p, names), bounds_of(self.bounds, p, names)
+
+    @property
+    def _treats_columns_alike(self) -> bool:
+        """Whether the penalty is that of all columns, so that closed forms may hold."""
+        return self.penalty_weight is None and self.bounds is None
 
     # --- fitting -------------------------------------------------------------------------------
 
@@ -104,12 +122,9 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
         return self
 
     def _problem(self, X: Any, subproblem: Subproblem) -> Problem:
-        y, weights, loss, penalty, lam = subproblem
+        y, weights, loss, penalty, lam, offset = subproblem
         scaling = getattr(self, "intercept_scaling", 1.0)
-        intercept = self._intercept()
-        return Problem(
-            X, y, loss, penalty, lam, weights, intercept=intercept, intercept_scaling=scaling
-        )
+        return Problem(X, y, loss, penalty, lam, weights, self._intercept(), scaling, offset)
 
     def _starts(self, X: Any, count: int) -> list[Any]:
         """The warm start of each subproblem: the last fit, as far as its shapes match."""

@@ -28,7 +28,10 @@ class _AnyPenalty:
 
     loss: Any = field(default="squared", kw_only=False)
     penalty: Any = field(default="l2", kw_only=False)
-    positive: bool = field(default=False, init=False)  # use penalties.NonNegative
+    # Use penalties.NonNegative, Weighted and Box.
+    positive: bool = field(default=False, init=False)
+    penalty_weight: Any = field(default=None, init=False)
+    bounds: Any = field(default=None, init=False)
 
     def _penalty(self) -> Any:
         return named(self.penalty, penalties.REGISTRY, "penalty")

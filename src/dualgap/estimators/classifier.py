@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.fits import Subproblem, with_callbacks
+from dualgap.estimators.offsets import checked_offset, plus_offset, with_offset
 from dualgap.estimators.validated import labelled_data, sample_weights
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
@@ -27,7 +29,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
     class_weight: Any = None
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Any:
         """Fit the model and prove how good it is.
 
         Parameters
@@ -38,19 +40,23 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), optional
             Weights ≥ 0; a weight of 2 is the same as a repeated sample.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the decision values, of which there are as many as ``decision_function`` has.
 
         Returns
         -------
         self
         """
         X, y = labelled_data(self, X, y)
-        return self._fit_checked(X, y, sample_weights(sample_weight, X.shape[0]))
+        return self._fit_checked(X, y, sample_weights(sample_weight, X.shape[0]), offset)
 
-    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
+    def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
         self.classes_, indices = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
         self._joint = self._is_joint(len(self.classes_))
         subproblems = self._subproblems(indices, weights, X.shape[1])
+        columns = len(self.classes_) if self._joint else len(subproblems)
+        subproblems = with_offset(subproblems, checked_offset(offset, len(y), columns))
         return self._complete(X, y, weights, subproblems, single=False)
 
     # --- what a subclass may change ------------------------------------------------------------
@@ -81,12 +87,14 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
             return [one(None, 2.0 * indices - 1.0)]
         return [one(k, np.where(indices == k, 1.0, -1.0)) for k in range(count)]
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any, offset: Any = None) -> Any:
         """Decision values x·w + b.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of the shape of the result, optional
+            Added to them.
 
         Returns
         -------
@@ -94,22 +102,48 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
             Multiclass losses have a column for each class, also for two.
         """
         scores = safe_sparse_dot(self._read(X), self.coef_.T, dense_output=True) + self.intercept_
-        return scores.ravel() if scores.shape[1] == 1 else scores
+        return plus_offset(scores.ravel() if scores.shape[1] == 1 else scores, offset)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
         """Predict the class of each sample.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array, optional
+            As for ``decision_function``.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        scores = self.decision_function(X)
+        scores = self._scores(X, offset)
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
+
+    def _scores(self, X: Any, offset: Any) -> Any:
+        """Decision values; those of a subclass of a user may know no offset."""
+        if offset is None:
+            return self.decision_function(X)
+        return self.decision_function(X, offset=offset)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """The share of samples whose class is predicted.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        offset : array, optional
+            As for ``decision_function``.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X) if offset is None else self.predict(X, offset=offset)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def densify(self) -> Any:
         """Store ``coef_`` as an array again."""

@@ -25,6 +25,14 @@ PARAMETERS = {
         counting sample weights.""",
     "positive": """bool, default False
         Whether coefficients must be ≥ 0.""",
+    "penalty_weight": """array of shape (n_features,) or mapping, optional
+        Factors ≥ 0 of the penalty for each column: 0 for no penalty, inf to leave the column out.
+        A mapping has names of columns, or positions, as keys; columns without a key have 1.
+        Factors are used as they are, not scaled to a mean of 1.""",
+    "bounds": """pair (low, high) or mapping, optional
+        Bounds on coefficients: each end is a number, None for no bound, or an array with a number
+        for each column. A mapping has columns as keys and such pairs of numbers as values. A
+        column without a penalty needs both ends or none.""",
     "tol": """float, default 1e-4
         Stop when the certified duality gap is at most ``tol`` times the best possible objective
         (or times 0.001·P(0), if that is more; P(0) is the objective of the best constant).""",

@@ -47,6 +47,7 @@ class Subproblem(NamedTuple):
     loss: Any
     penalty: Any
     lam: float
+    offset: Any = None
 
 
 class Stop:

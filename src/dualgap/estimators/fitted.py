@@ -104,7 +104,7 @@ def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | 
 def centred(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
     """Where a loss depends on differences between classes only, coefficients and intercepts without
     a penalty can move together: here to a mean of 0."""
-    if type(problem.loss) in _OF_DIFFERENCES:
+    if type(problem.given_loss) in _OF_DIFFERENCES:
         if problem.intercept is True:
             # A class without weight has an intercept near −∞, which must not move the others.
             intercept = intercept - np.mean(intercept[~problem.classes_without_weight])
@@ -116,7 +116,7 @@ def centred(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
 def _may_differ(problem: Problem) -> bool:
     return (
         problem.X.dtype != np.float64
-        or type(problem.loss) in _OF_DIFFERENCES
+        or type(problem.given_loss) in _OF_DIFFERENCES
         or _is_least_squares(problem)
     )
 

@@ -21,8 +21,9 @@ class Probabilities:
     """Probabilities of a logistic or softmax model."""
 
     _joint: bool
+    _scores: Any
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, offset: Any = None) -> Any:
         """Probabilities of the classes.
 
         Those of one-vs-rest problems are divided by their sum.
@@ -30,12 +31,14 @@ class Probabilities:
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array, optional
+            As for ``decision_function``.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
         """
-        scores = self.decision_function(X)
+        scores = self._scores(X, offset)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
         if self._joint:
@@ -43,18 +46,20 @@ class Probabilities:
         # In logarithms, so that probabilities that are all tiny do not vanish.
         return softmax(-np.logaddexp(0.0, -scores), axis=1)
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Any:
         """Logarithms of the probabilities of the classes.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array, optional
+            As for ``decision_function``.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
         """
-        scores = self.decision_function(X)
+        scores = self._scores(X, offset)
         if scores.ndim == 1:
             return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], axis=1)
         return log_softmax(scores if self._joint else -np.logaddexp(0.0, -scores), axis=1)

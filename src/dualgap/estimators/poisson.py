@@ -21,7 +21,7 @@ class PoissonRegressor(Strength, LinearRegressor):
 
     Minimises 1/(Σ s) Σ_i s_i (e^{z_i} − y_i z_i) + (α/2)‖w‖² with z_i = x_i·w + b, that is
     ``Problem`` with λ = α, where s are sample weights. ``decision_radius`` is about z, the
-    logarithm of predictions.
+    logarithm of predictions. Counts y of exposures t are fitted with ``offset=np.log(t)``.
     """
 
     solver: str = "lbfgs"
@@ -29,20 +29,22 @@ class PoissonRegressor(Strength, LinearRegressor):
     def _loss(self) -> Any:
         return losses.Poisson()
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
         """Predict the means of the counts.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The logarithms of exposures. Without them predictions are rates for an exposure of 1.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return np.exp(self._linear(X))
+        return np.exp(self._linear(X, offset))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """D², the share of the Poisson deviance that is explained.
 
         Parameters
@@ -50,12 +52,15 @@ class PoissonRegressor(Strength, LinearRegressor):
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+        offset : array of shape (n_samples,), optional
+            As for ``predict``.
 
         Returns
         -------
         float
         """
-        return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
+        own = self._mean(X, offset)
+        return float(d2_tweedie_score(y, own, sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from dualgap.estimators.base import MOST, Strength, total_weight
 from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem, with_callbacks
+from dualgap.estimators.offsets import checked_offset, with_offset
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.estimators.ridge_targets import coefficients_of_targets
 from dualgap.estimators.validated import sample_weights, training_data
@@ -55,7 +56,8 @@ class _SquaredL2(Strength):
         """Whether no one wants runs of ``solve``: with another method, or to be told of rounds."""
         told = self.callback is not None or getattr(self, "_skl_callbacks", None)
         own = self.method == "auto" and self.sampling is None and self.max_iter != 0
-        return own and not (told or self.positive or self._starts_solved or not np.all(self.alpha))
+        own = own and self._treats_columns_alike and not self.positive
+        return own and not (told or self._starts_solved or not np.all(self.alpha))
 
     def _starts(self: Any, X: Any, count: int) -> list[Any]:
         if "_known" in vars(self):
@@ -103,7 +105,7 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
     """
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Any:
         """Fit the model and prove how good it is.
 
         Parameters
@@ -114,6 +116,8 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
             Labels, or a column of 0 and 1 for each of several labels.
         sample_weight : array of shape (n_samples,), optional
             Weights ≥ 0; a weight of 2 is the same as a repeated sample.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the decision values, of which there are as many as ``decision_function`` has.
 
         Returns
         -------
@@ -127,6 +131,7 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         self.classes_ = self._labels.classes_
         own = self._weights(y, weights)
         subproblems = [self._subproblem(column, own, X.shape[1]) for column in Y.T]
+        subproblems = with_offset(subproblems, checked_offset(offset, len(Y), Y.shape[1]))
         return self._complete(X, y, weights, subproblems, single=False)
 
     def _weights(self, y: Any, weights: Any) -> Any:
@@ -143,21 +148,23 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
     def _multilabel(self) -> bool:
         return bool(self._labels.y_type_.startswith("multilabel"))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
         """Predict the class, or the labels, of each sample.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array, optional
+            As for ``decision_function``.
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_labels)
         """
         if "_labels" in vars(self) and self._multilabel():
-            scores = self.decision_function(X).reshape(-1, len(self.coef_))
+            scores = self._scores(X, offset).reshape(-1, len(self.coef_))
             return self._labels.inverse_transform(np.where(scores > 0.0, 1.0, -1.0))
-        return super().predict(X)
+        return super().predict(X, offset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -88,6 +88,8 @@ def coefficients_of_targets(
     shared = subproblems[0].weights
     weights = np.ones(X.shape[0]) if shared is None else shared
     Y = np.stack([np.asarray(one.y, np.float64) for one in subproblems], axis=1)
+    if subproblems[0].offset is not None:
+        Y = Y - np.stack([one.offset for one in subproblems], axis=1)
     alphas = np.array([one.lam for one in subproblems]) * weights.sum()
     try:
         with np.errstate(all="ignore"):

@@ -24,9 +24,9 @@ def identity(problem: Problem, method: Method, random_state: Any) -> dict[str, s
     """What must be the same for a run to be resumed."""
     return {
         "X": digest_of_data(problem.X),
-        "y": digest(problem.y),
+        "y": digest(problem.plain_y, *([] if problem.offset is None else [problem.offset])),
         "sample_weight": digest(problem.c),
-        "loss": identity_text(problem.loss),
+        "loss": identity_text(problem.given_loss),
         "penalty": identity_text(problem.penalty),
         "lam": repr(problem.lam),
         "intercept": f"{problem.intercept!r} ({problem.constant!r})",

@@ -12,6 +12,7 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import mean
 from dualgap.problem import Problem
+from dualgap.problem.offsets import checked_offset
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.predictions import CertifiedClasses
 from dualgap.proof.radius import Radius, radius
@@ -49,7 +50,7 @@ class Model:
     def n_features(self) -> int:
         return int(self.coef.shape[0])
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+    def problem(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Problem:
         """The problem that was solved, on these data."""
         return Problem(
             X,
@@ -60,29 +61,34 @@ class Model:
             sample_weight,
             intercept=self.fit_intercept,
             intercept_scaling=self.intercept_scaling,
+            offset=offset,
         )
 
-    def decision(self, X: Any) -> Floats:
-        """x·coef + intercept for each row; with many classes a column for each."""
-        return np.asarray(self._data(X) @ self.coef + self.intercept, dtype=np.float64)
+    def decision(self, X: Any, offset: Any = None) -> Floats:
+        """x·coef + intercept for each row, and its ``offset``; with many classes a column for
+        each."""
+        found = np.asarray(self._data(X) @ self.coef + self.intercept, dtype=np.float64)
+        width = 1 if found.ndim == 1 else found.shape[1]
+        own = None if offset is None else checked_offset(offset, len(found), width)
+        return found if own is None else found + own
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, offset: Any = None) -> Any:
         """Labels, or numbers; with the Poisson loss the expected count."""
-        scores = self.decision(X)
+        scores = self.decision(X, offset)
         if self.classes is None:
             return mean(self.loss, scores)
         best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(int)
         return self.classes[best]
 
-    def decision_radius(self, X: Any) -> Floats:
+    def decision_radius(self, X: Any, offset: Any = None) -> Floats:
         """How far each decision value can be from that of the exact optimum, rounding included."""
-        return _Bounds(self).decision_radius(self._data(X))
+        return _Bounds(self).decision_radius(self._data(X), offset)
 
-    def is_proven(self, X: Any) -> Any:
+    def is_proven(self, X: Any, offset: Any = None) -> Any:
         """Which predicted classes are proven to be those of the exact optimum."""
         if self.classes is None:
             raise ValueError("a regression has no classes: decision_radius(X) bounds its values")
-        return _Bounds(self).predict_certified(self._data(X))
+        return _Bounds(self).predict_certified(self._data(X), offset)
 
     def _data(self, X: Any) -> Any:
         data = storage.as_data(X)
@@ -99,7 +105,7 @@ class _Bounds(CertifiedClasses):
     def __init__(self, model: Model) -> None:
         self.coef_, self.intercept_ = model.coef.T, model.intercept
         self._radii, self._joint = [model.radius], model.coef.ndim == 2
-        self.decision_function = model.decision
+        self._scores = model.decision
 
     def _read(self, X: Any) -> Any:
         return X
@@ -129,7 +135,7 @@ def model_of(
         coef=solution.coef,
         intercept=solution.intercept,
         classes=None if own is None else np.asarray(own if classes is None else classes),
-        loss=problem.loss,
+        loss=problem.given_loss,
         penalty=problem.feature_penalty,
         lam=problem.lam,
         fit_intercept=problem.intercept,

@@ -15,6 +15,7 @@ class EpsilonInsensitive(NamedTuple):
     epsilon: float = 0.1
 
     targets = "real"
+    of_difference = True
     gamma = 0.0
     lipschitz = 1.0
     differentiable = False

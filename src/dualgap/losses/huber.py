@@ -15,6 +15,7 @@ class Huber(NamedTuple):
     delta: float = 1.0
 
     targets = "real"
+    of_difference = True
     gamma = 1.0
     differentiable = True
     quadratic = False

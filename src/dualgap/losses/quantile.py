@@ -23,6 +23,7 @@ class Quantile(NamedTuple):
     q: float = 0.5
 
     targets = "real"
+    of_difference = True
     gamma = 0.0
     differentiable = False
     quadratic = False

@@ -14,6 +14,7 @@ class Squared(NamedTuple):
     gamma: float = 1.0
 
     targets = "real"
+    of_difference = True
     lipschitz = inf
     differentiable = True
     quadratic = True

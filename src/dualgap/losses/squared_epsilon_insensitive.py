@@ -16,6 +16,7 @@ class SquaredEpsilonInsensitive(NamedTuple):
     gamma: float = 1.0
 
     targets = "real"
+    of_difference = True
     lipschitz = inf
     differentiable = True
     quadratic = False

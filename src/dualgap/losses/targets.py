@@ -1,10 +1,11 @@
 """The targets of a loss: which y it accepts, how kernels see them, what decision values mean.
 
 A loss declares its domain as ``targets``: one of the words in ``DOMAINS``, or a ``Targets`` object
-of its own, such as ``Numbers(0.0, 1.0, "proportions from 0 to 1")``. Two more declarations are
+of its own, such as ``Numbers(0.0, 1.0, "proportions from 0 to 1")``. More declarations are
 optional, because losses with the same domain can differ in them:
 
 ``contains_yz = True``   φ contains the product y·z, so that its rounding error has to be counted
+``of_difference = True`` φ depends on y − z alone, so that an offset lowers y
 ``mean(z)``              the inverse link: the target that decision values z stand for
 """
 

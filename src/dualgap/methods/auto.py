@@ -213,7 +213,7 @@ def _reason_classes(problem: Problem) -> str | None:
     if METHODS["newton-cg"].refusal(problem) is not None:
         return None
     # Where slopes have kinks, the curvature along a step tells little: measured with the hinge.
-    if problem.d > TUNING.newton_coefficients and not isinstance(problem.loss, Softmax):
+    if problem.d > TUNING.newton_coefficients and not isinstance(problem.given_loss, Softmax):
         return None
     if 0 < len(problem.free_places) <= TUNING.proximal_features * problem.width:
         return "there are many classes, and not all features have a penalty"

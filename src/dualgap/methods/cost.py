@@ -126,8 +126,8 @@ def _may_be_flat(problem: Problem) -> bool:
     loss = problem.loss
     if not loss.differentiable or not problem.targets.on_scale_of_y:
         return not loss.differentiable or hasattr(loss, "face")
-    y = float(problem.y[0])
-    return not float(loss.curvature(y, y)) > 0.0
+    y = problem.y[0]
+    return not float(loss.curvature(y.real - y.imag, y)) > 0.0
 
 
 def sweeps_seconds(problem: Problem, tol: float) -> float:

@@ -18,7 +18,9 @@ def l2_refusal(problem: Problem) -> str | None:
 def smoothness_refusal(problem: Problem) -> str | None:
     if problem.loss.gamma > 0.0:
         return None
-    return f"the {type(problem.loss).__name__} loss is not smooth (its slope is not Lipschitz)"
+    return (
+        f"the {type(problem.given_loss).__name__} loss is not smooth (its slope is not Lipschitz)"
+    )
 
 
 @dataclass(frozen=True)

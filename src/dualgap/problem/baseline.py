@@ -15,6 +15,7 @@ import numpy as np
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import curvature, slope, value
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.losses.softmax import Softmax
 from dualgap.proof import terms
 
@@ -31,6 +32,10 @@ class Tuning:
     absent_class: float = -1e3
     doublings: int = 60  # of the stride, until the slope changes its sign: up to a factor 1e18
     halvings: int = 90  # trials inside the bracket, every third of which halves it
+    # For the constants of several classes with offsets: a Newton step costs a pass over these.
+    newton_steps: int = 50
+    settled: float = 1e-20  # of the Newton decrement, whose square root is the error of a slope
+    backtracks: int = 50
 
 
 TUNING = Tuning()
@@ -78,9 +83,48 @@ def origin(problem: Any) -> Floats:
 
 
 def _of_classes(problem: Any) -> float:
-    if type(problem.loss) is not Softmax:
+    if type(problem.given_loss) is not Softmax:
         return np.inf
-    return _objective(problem, np.tile(best_logits(class_shares(problem)), problem.n))
+    return _objective(problem, np.tile(problem.best_constants, problem.n))
+
+
+def best_constants(problem: Any) -> Floats:
+    """The decision values of the best constant softmax model, up to the offsets."""
+    shares = class_shares(problem)
+    best = best_logits(shares)
+    if problem.offset is None:
+        return best
+    some = np.flatnonzero(shares > 0.0)
+    offset, c, b = problem.offset[:, some], problem.c[:, None], np.zeros(len(some))
+    value, slope, hessian = _softmax_at(b, offset, c, shares[some])
+    for _ in range(TUNING.newton_steps):
+        move = -np.linalg.pinv(hessian) @ slope  # constants can be added to all classes
+        decrement, length = -float(slope @ move), 1.0
+        if decrement <= TUNING.settled:
+            break
+        for _ in range(TUNING.backtracks):
+            found = _softmax_at(b + length * move, offset, c, shares[some])
+            if found[0] <= value - 1e-4 * length * decrement:
+                break
+            length *= 0.5
+        else:
+            break
+        b, (value, slope, hessian) = b + length * move, found
+    best[some] = b
+    return best
+
+
+def _softmax_at(b: Floats, offset: Floats, c: Floats, shares: Floats) -> tuple[float, Any, Any]:
+    """Σ c log Σ_k exp(b_k + o_k) − Σ_k share_k b_k, its gradient and its Hessian."""
+    z = offset + b
+    top = z.max(axis=1, keepdims=True)
+    odds = np.exp(z - top)
+    total = odds.sum(axis=1, keepdims=True)
+    odds /= total
+    weighted = c * odds
+    slope = weighted.sum(axis=0)
+    value = float(np.sum(c * (top + np.log(total))) - shares @ b)
+    return value, slope - shares, np.diag(slope) - weighted.T @ odds
 
 
 def best_logits(shares: Floats) -> Floats:
@@ -91,7 +135,7 @@ def best_logits(shares: Floats) -> Floats:
 
 def class_shares(problem: Any) -> Floats:
     """The weight of each class."""
-    return np.asarray(np.bincount(problem.y.astype(int), problem.c, problem.width))
+    return np.asarray(np.bincount(own_classes(problem.y), problem.c, problem.width))
 
 
 def best_constant(problem: Any) -> tuple[float, float]:

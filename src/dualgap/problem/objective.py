@@ -127,7 +127,7 @@ class Objective(DesignMatrix):
     def distinct_terms(self) -> tuple[Any, Floats]:
         """Targets and weights whose terms sum to those of all samples, as long as these have the
         same decision values: of two labels one sample each, with the weight of all."""
-        if not self.targets.signs:
+        if not self.targets.signs or np.iscomplexobj(self.y):
             return self.y, self.c
         upper = float(np.sum(self.c[self.y > 0]))
         c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))

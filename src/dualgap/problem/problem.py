@@ -13,34 +13,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from dualgap.linalg import storage
 from dualgap.linalg.design_matrix import FACTS_OF_CONSTANT
 from dualgap.linalg.validate import LARGEST, Floats, finite_matrix, finite_vector, positive
+from dualgap.losses.offset import own_classes, with_offset
 from dualgap.losses.targets import check_loss, check_targets
 from dualgap.penalties import structure
-from dualgap.problem.baseline import best_constant, null_objective
-from dualgap.problem.objective import Objective
+from dualgap.problem.baseline import best_constant, best_constants, null_objective
+from dualgap.problem.offsets import checked_offset
+from dualgap.problem.parts import Parts
 from dualgap.problem.weights import checked_weights, shares_of
 
-# Cached facts that copies of a problem do not share.
-_OF_DATA = (
-    "_along",
-    "total_square",
-    "rows",
-    "stored_rows",
-    "columns",
-    "entries",
-    "even_squares",
-    "floor",
-    "distinct_terms",
-    "_at_zero",
-    "value_at_origin",
-    "mean_square",
-    "longest_row",
-    "small_rows",
-)
+# Cached facts that copies of a problem do not share; ``parts.py`` has those of samples.
 _OF_PENALTY = (
     "penalty_shape",
     "features",
@@ -54,7 +39,7 @@ _OF_PENALTY = (
 _OF_BOTH = ("small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin")
 
 
-class Problem(Objective):
+class Problem(Parts):
     """A linear model to fit: data, loss, penalty and its strength.
 
     Parameters
@@ -78,7 +63,12 @@ class Problem(Objective):
     intercept_scaling : float
         The value of the constant feature if it is penalised. The larger it is, the less the
         penalty shrinks the intercept.
+    offset : array of shape (n,), optional
+        Added to the decision values: φ(x_i·w + o_i; y_i). For Poisson it is the logarithm of the
+        exposure. A loss of K classes takes shape (n, K).
     """
+
+    offset: Floats | None = None  # problems of older versions have none
 
     def __init__(
         self,
@@ -90,11 +80,16 @@ class Problem(Objective):
         sample_weight: Any = None,
         intercept: Any = False,
         intercept_scaling: float = 1.0,
+        offset: Any = None,
     ) -> None:
         super().__init__(X, intercept, intercept_scaling)
-        self.loss = check_loss(loss)
+        self.loss = self.given_loss = check_loss(loss)
         y, self.classes = check_targets(y, self.loss, self.n)
-        self.y = storage.read_only(y)
+        self.y = self.plain_y = storage.read_only(y)
+        if offset is not None:
+            self.offset = checked_offset(offset, self.n, self.width)
+            self.loss, y = with_offset(self.loss, self.y, self.offset, block=self.targets.block)
+            self.y = storage.read_only(y)
         if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
             self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
             self.penalty = self._given = self._on_coefficients(self.feature_penalty)
@@ -186,50 +181,6 @@ class Problem(Objective):
             other.measure()
         return other
 
-    def on_features(self, kept: Any) -> Problem | None:
-        """The problem on some features of X; None if the penalty does not say what it is there."""
-        penalty = structure.on_features(self.feature_penalty, kept)
-        if penalty is None:
-            return None
-        X, scaling = self._columns_of_data(kept), self.constant or 1.0
-        return Problem(X, self.y, self.loss, penalty, self.lam, self.s, self.intercept, scaling)
-
-    def _columns_of_data(self, kept: Any) -> Any:
-        """Some columns of X, from the copy that the features view has made if X is by rows."""
-        if self.shift is not None:
-            return self.given[:, kept]
-        columns: Any = self.columns
-        columns = columns.base if self.has_intercept else columns
-        if not storage.is_sparse(self.X):
-            return columns.data[kept].T
-        return sp.csc_array(columns.arrays, shape=self.X.shape)[:, kept]
-
-    def on_samples(self, places: Any) -> Problem:
-        """The terms of some samples; weights, scale and feature sizes stay as they are."""
-        other = copy.copy(self)
-        for fact in (*_OF_DATA, "unpenalised"):
-            other.__dict__.pop(fact, None)
-        if storage.is_sparse(self.X):
-            other.X = storage.select(self.stored_rows, places)
-            other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
-        else:
-            other.X = storage.chosen_rows(self.X, places)
-        other.given, other._measured = other.X, {}
-        other.n = len(places)
-        other.y = storage.read_only(self.y[places])
-        other.c = storage.chosen(self.c, places)
-        other.s = None if self.s is None else self.s[places]
-        other._along = self.squares_of_rows[places]
-        other.row_squares, other.column_squares = self.row_squares[places], self.column_squares
-        return other
-
-    def sampled(self, places: Any) -> Problem:
-        """The same problem on a sample of its data: weights add up to 1 again."""
-        other = self.on_samples(places)
-        other.c = storage.divided(other.c, float(np.sum(other.c)))
-        other.column_squares = self.column_squares * (other.n / self.n)
-        return other
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Computed again, as kernels know them.
@@ -238,6 +189,8 @@ class Problem(Objective):
         # Arrays from a file or a message may be writable or not aligned, and each kernel has been
         # compiled for one kind of array.
         self.y = storage.read_only(np.require(self.y, None, "A"))
+        self.plain_y = state.get("plain_y", self.y)
+        self.given_loss = state.get("given_loss", self.loss)
         self.c = storage.as_shares(self.c)
 
     @property
@@ -249,13 +202,13 @@ class Problem(Objective):
     def given_y(self) -> Any:
         """y as the user gave it, with labels instead of signs or indices."""
         if self.classes is None:
-            return self.y
-        return self.targets.decode(self.y, self.classes)
+            return self.plain_y
+        return self.targets.decode(self.plain_y, self.classes)
 
     @property
     def classes_without_weight(self) -> Any:
         """The classes whose unpenalised intercept would fall for ever, as a mask."""
-        shares = np.bincount(self.y.astype(int), self.c, self.width)
+        shares = np.bincount(own_classes(self.y), self.c, self.width)
         return (shares == 0.0) & (self.intercept is True)
 
     # --- blocks: vectors are flat inside, matrices with a column for each class outside -------
@@ -290,10 +243,16 @@ class Problem(Objective):
         """For a scalar loss: the objective of the best model without features, its intercept."""
         return best_constant(self)
 
+    @cached_property
+    def best_constants(self) -> Floats:
+        """The same for softmax: its intercepts."""
+        return best_constants(self)
+
     def __repr__(self) -> str:
         kind = self.X.format if storage.is_sparse(self.X) else "dense"
         return (
             f"Problem({self.n} samples x {self.p} features, {kind} {self.X.dtype}, "
-            f"{self.loss!r}, {self.penalty!r}, lam={self.lam:g}"
+            f"{self.given_loss!r}, {self.penalty!r}, lam={self.lam:g}"
+            + ("" if self.offset is None else ", with an offset")
             + (f", intercept={self.intercept!r})" if self.has_intercept else ")")
         )

@@ -20,6 +20,7 @@ import numpy as np
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.products import norm
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.proof import terms
 from dualgap.proof.free_features import FreeFeatures
 from dualgap.proof.tuning import TUNING
@@ -172,9 +173,13 @@ def null_dual_point(problem: Any) -> Floats:
     """The dual point −φ' of the best model of free features alone, for differentiable losses."""
     free: FreeFeatures = problem.unpenalised
     if problem.width > 1:
-        # An intercept alone predicts the shares of the classes.
-        own = np.eye(problem.width)[problem.y.astype(int)]
-        return np.asarray(own - problem.c @ own).ravel()
+        # An intercept alone predicts the shares of the classes, unless samples have offsets.
+        own = np.eye(problem.width)[own_classes(problem.y)]
+        if problem.offset is None:
+            return np.asarray(own - problem.c @ own).ravel()
+        a = np.empty(problem.dual_size)
+        terms.slopes(problem.loss, problem.y, np.tile(problem.best_constants, problem.n), a)
+        return a
     family = _SmoothFamily(problem, free.X, np.zeros(problem.n))
     found, t = most_balanced(family)
     return family.polished(found, t)

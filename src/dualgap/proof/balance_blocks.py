@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.proof.balance import (
     Family,
     columns_times,
@@ -43,7 +44,7 @@ class Tilts:
 
     def __init__(self, problem: Any, X: Floats, a: Floats) -> None:
         self.problem, self.c, self.X = problem, problem.c, X
-        self.y = problem.y.astype(np.int64)
+        self.y = own_classes(problem.y)
         self.rows, self.width = np.arange(problem.n), problem.width
         self.size = X.shape[1] * self.width
         # If no sample of a class has a weight, a balance leaves it no share of other samples.

@@ -13,6 +13,7 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 
 
 def forest_of_candidates(
@@ -34,7 +35,7 @@ def forest_of_candidates(
 @kernel
 def _find_roomiest(y: Any, c: Any, room: Any, x: Any, best: Any, most: Any) -> None:
     for i in range(len(y)):
-        label = int(y[i])
+        label = int(y[i].real)
         for k in range(room.shape[1]):
             size = (c[i] * room[i, k] * x[i]) ** 2
             if k != label and most[label, k] < size < np.inf:
@@ -45,7 +46,7 @@ def spanning_forest(candidates: Any) -> list[int]:
     """The same from candidates of several partitions: their places."""
     own = candidates
     sizes = np.abs(own.c * own.room * own.X[:, own.free[0]])
-    return _forest(own.y, own.classes, own.samples, sizes)
+    return _forest(own_classes(own.y), own.classes, own.samples, sizes)
 
 
 def _forest(labels: Any, classes: Any, samples: Any, sizes: Floats) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile.kernels import helper, kernel, ordered_kernel
-from dualgap.compile.rules import conj, dual_step_into, project_into, slope_into, value
+from dualgap.compile.rules import conj, dual_step_into, offset_size, project_into, slope_into, value
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
 from dualgap.losses._simplex import LOOSE
@@ -54,7 +54,7 @@ def _sample_terms(
         z_i, a_i = z[i * width : (i + 1) * width], a[i * width : (i + 1) * width]
         loss_value = value(loss, z_i, y[i])
         loss_conj = conj(loss, a_i, y[i])
-        dot, dot_size = _product(a_i, z_i, int(y[i]))
+        dot, dot_size = _product(a_i, z_i, int(y[i].real))
         values = added(*values, c[i] * loss_value)
         conjs = added(*conjs, c[i] * loss_conj)
         part = c[i] * (loss_value + loss_conj + dot)
@@ -63,7 +63,8 @@ def _sample_terms(
         if len(parts):
             parts[i] = part
         if len(z_error):
-            reach = 1.0 + _norm(z_i)  # 1: margins
+            offset = 2.0 * offset_size(loss, y[i])
+            reach = 1.0 + _norm(z_i) + offset  # 1: margins
             error = z_error[i] + EPS * reach
             slope_into(loss, z_i, y[i], slope)
             change = error / gamma if gamma > 0.0 else inf
@@ -71,7 +72,9 @@ def _sample_terms(
             for k in range(width):
                 slope[k] += a_i[k]
             tilt = min(_norm(slope) + change, _norm(a_i) + lipschitz)
-            dual_size = abs(loss_conj) + _sway(a_i, int(y[i]))
+            dual_size = abs(loss_conj) + _sway(a_i, int(y[i].real))
+            if offset > 0.0:
+                dual_size += 2.0 * offset * _size(a_i)
             z_size = abs(loss_value) + steep * reach
             unit = (per_term + LOOSE * width) * EPS
             primal_error += c[i] * (unit * z_size + steep * error)
@@ -103,6 +106,14 @@ def _sway(a: Any, y: int) -> float:
     for k in range(len(a)):
         if k != y and a[k] < 0.0:
             total -= a[k] * (1.0 + abs(math.log(-a[k])))
+    return total
+
+
+@helper
+def _size(x: Any) -> float:
+    total = 0.0
+    for k in range(len(x)):
+        total += abs(x[k])
     return total
 
 

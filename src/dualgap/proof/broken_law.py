@@ -21,7 +21,7 @@ class BrokenLawError(ValueError):
 
 def raise_broken_law(problem: Any, proof: Any, w: Floats, a: Floats) -> NoReturn:
     """Name the law, for a certificate of w and a whose lower bound is above its objective."""
-    loss, penalty = type(problem.loss).__name__, type(problem.feature_penalty).__name__
+    loss, penalty = type(problem.given_loss).__name__, type(problem.feature_penalty).__name__
     z, u = problem.decision(w), problem.average(a)
     i, sample = _worst_sample(problem, z, a)
     j, feature = _worst_feature(problem, w, u)

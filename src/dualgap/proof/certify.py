@@ -72,6 +72,7 @@ def certify(
     sample_weight: Any = None,
     intercept_penalised: bool = False,
     intercept_scaling: float = 1.0,
+    offset: Any = None,
     tol: float = 1e-6,
     max_epochs: int = 1000,
 ) -> Certificate: ...
@@ -82,6 +83,7 @@ def certify(
     y: Any = None,
     sample_weight: Any = None,
     *,
+    offset: Any = None,
     tol: float = 1e-6,
     max_epochs: int = 1000,
 ) -> Any: ...
@@ -95,9 +97,10 @@ def certify(*args: Any, **options: Any) -> Any:
         to the decision values X·coef. For a loss of K classes, ``coef`` has shape (p, K), ``dual``
         (n, K) and ``intercept`` (K,).
 
-    ``certify(estimator, X, y, sample_weight=None, tol=1e-6, max_epochs=1000)``
+    ``certify(estimator, X, y, sample_weight=None, offset=None, tol=1e-6, max_epochs=1000)``
         The proven distance of a fitted model from the optimum of its own objective on X, y: the
-        data of its fit. It reads models of scikit-learn (and pipelines that end in one), celer,
+        data of its fit, with the ``offset`` that glum's models may have; those of statsmodels keep
+        theirs. It reads models of scikit-learn (and pipelines that end in one), celer,
         skglm, cyanure, glum, statsmodels, liblinear and XGBoost's gblinear, if dualgap has their
         loss and penalty. Numbers are in the units of the objective that the library documents. The
         result is a ``Certificate``; for models that solve several problems (one-vs-rest, several
@@ -108,7 +111,7 @@ def certify(*args: Any, **options: Any) -> Any:
         because a model far from the optimum does not give a good lower bound. The gap exceeds the
         true distance by at most ``tol`` times the optimum, unless a warning says otherwise.
 
-    ``certify(X, y, coef, intercept=None, loss=, penalty=, lam=, sample_weight=None)``
+    ``certify(X, y, coef, intercept=None, loss=, penalty=, lam=, sample_weight=None, offset=None)``
         The same for coefficients from anywhere, with the objective named as ``Problem`` names it:
         the weighted mean of the losses plus ``lam`` times the penalty; 0 means no penalty. An
         ``intercept`` is unpenalised, unless ``intercept_penalised`` is true: then

@@ -13,6 +13,7 @@ import numpy as np
 
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.proof.free_features import Ballast, choose_ballast
 
 Repairs = dict[int, Fraction]
@@ -22,7 +23,7 @@ def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     """Floats of shape (n, width), and the fractions that replace some of them, by flat index."""
     a = dual.reshape(problem.n, problem.width).copy()
     if problem.width > 1:
-        _make_shares_feasible(a, problem.y.astype(int))
+        _make_shares_feasible(a, own_classes(problem.y))
     if not len(problem.free_places) or not a.any():
         return a, {}
     ballast = choose_ballast(problem, dual)
@@ -68,7 +69,7 @@ def _columns(problem: Any, features: Any) -> Floats:
 def _imbalance(problem: Any, a: Floats, columns: Floats, classes: list[int]) -> list[Fraction]:
     """Σ_i s_i a_i x_ij, feature by feature, for some classes."""
     s = np.ones(problem.n) if problem.s is None else problem.s
-    width, own = problem.width, problem.y.astype(int)
+    width, own = problem.width, own_classes(problem.y)
     found = []
     for column in columns.T:
         if width == 1:
@@ -104,7 +105,7 @@ def _moves(
 ) -> list[list[Fraction]]:
     """Row by row, what a move of a dual variable by 1 adds to each constraint."""
     rows = []
-    for i, k, y in zip(ballast.samples, ballast.classes, ballast.y):
+    for i, k, y in zip(ballast.samples, ballast.classes, own_classes(ballast.y)):
         weight = Fraction(1 if problem.s is None else float(problem.s[i]))
         row = []
         for x in columns[i].tolist():

@@ -23,6 +23,7 @@ from dualgap.compile.kernels import helper, kernel
 from dualgap.compile.rules import project
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.penalties.structure import is_half_square
 from dualgap.proof.block_ballast import forest_of_candidates, spanning_forest
 from dualgap.proof.tuning import TUNING
@@ -146,7 +147,7 @@ class Ballast(NamedTuple):
     def implied(self) -> int:
         """A class whose constraints follow from those of all others, since the entries of a sample
         add up to 0. It has samples with a weight: other classes are always balanced."""
-        return int(self.y.max()) if len(self.y) else 0
+        return int(own_classes(self.y).max()) if len(self.y) else 0
 
     @property
     def constraints(self) -> Floats:
@@ -159,7 +160,7 @@ class Ballast(NamedTuple):
         signs = np.zeros((len(rows), width))
         places = np.arange(len(rows))
         signs[places, self.classes] = 1.0
-        signs[places, self.y.astype(int)] = -1.0
+        signs[places, own_classes(self.y)] = -1.0
         signs = np.delete(signs, self.implied, axis=1)
         size = len(self.free) * (width - 1)
         return np.asarray((rows[:, :, None] * signs[:, None, :]).reshape(len(rows), size))
@@ -181,7 +182,7 @@ def ballast_candidates(problem: Any, a: Floats) -> Ballast:
         classes,
         room,
         problem.c[samples],
-        np.asarray(problem.y[samples], dtype=np.float64),
+        np.asarray(problem.y[samples], np.result_type(problem.y, np.float64)),
         a.reshape(problem.n, problem.width)[samples],
         _rows(problem, samples),
         free.features,
@@ -234,7 +235,7 @@ def _kinds(problem: Any) -> Iterator[tuple[int, Any]]:
         yield 0, slice(None)
         return
     for label in range(problem.width):
-        samples = np.flatnonzero(problem.y == label)
+        samples = np.flatnonzero(own_classes(problem.y) == label)
         others = range(problem.width if len(samples) else 0)
         yield from ((k, samples) for k in others if k != label)
 
@@ -260,8 +261,7 @@ def _room(problem: Any, a: Floats) -> Floats:
     """How far each dual variable can move both ways, at most about its size; shape (n, K)."""
     if problem.width > 1:
         shares = np.maximum(-a.reshape(problem.n, problem.width), 0.0)
-        rows = np.arange(problem.n)
-        shares[rows, problem.y.astype(int)] = 0.0
+        shares[np.arange(problem.n), own_classes(problem.y)] = 0.0
         left = np.maximum(1.0 - shares.sum(axis=1), 0.0)
         return np.asarray(_USED_ROOM * np.minimum(shares, left[:, None]))
     out = np.empty((problem.n, 1))

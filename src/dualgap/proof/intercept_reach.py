@@ -84,7 +84,8 @@ def _least_parts(
     for i in range(len(y)):
         if c[i] == 0.0:
             continue
-        reach = room[i] + PER_TERM * EPS * (abs(z[i]) + abs(shift) + room[i])
+        target, offset = abs(y[i].real), 2.0 * abs(y[i].imag)  # as in ``terms.py``
+        reach = room[i] + PER_TERM * EPS * (abs(z[i]) + abs(shift) + room[i] + offset)
         end = z[i] + shift - reach
         tilt = slope(loss, end, y[i]) + a[i]
         if not tilt > 0.0:
@@ -95,10 +96,10 @@ def _least_parts(
         loss_value = value(loss, end, y[i])
         loss_conj = conj(loss, a[i], y[i])
         # The sizes of terms and of what may cancel inside them, as in ``terms.py``.
-        hidden = (abs(tilt) + 2.0 * abs(a[i])) * (abs(y[i]) + abs(end) + reach)
+        hidden = (abs(tilt) + 2.0 * abs(a[i])) * (target + abs(end) + reach + offset)
         if multiplied:
-            hidden += abs(y[i] * end) + abs(y[i]) + abs(a[i])
-        size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i] * y[i]) + hidden
+            hidden += target * (abs(end) + offset) + target + abs(a[i])
+        size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i]) * target + hidden
         part = loss_value + loss_conj + a[i] * end - PER_TERM * EPS * size
         if part > 0.0:
             total += c[i] * part

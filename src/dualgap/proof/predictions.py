@@ -26,12 +26,14 @@ class CertifiedPredictions:
     coef_: Any
     intercept_: Any
 
-    def decision_radius(self, X: Any) -> Floats:
+    def decision_radius(self, X: Any, offset: Any = None) -> Floats:
         """How far each decision value x·w + b can be from that of the exact optimum.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of the shape of the decision values, optional
+            Added to them and to those of the optimum; it matters for rounding errors only.
 
         Returns
         -------
@@ -41,7 +43,7 @@ class CertifiedPredictions:
             be added to all intercepts: the distance is that from the optimum with the same mean.
         """
         data = self._data(X)
-        rounding = self._rounding(data)
+        rounding = self._rounding(data, offset)
         if self._joint:
             one = self._radii[0]
             columns = one.of_features(data)[:, None] + np.broadcast_to(
@@ -71,36 +73,41 @@ class CertifiedPredictions:
         same = np.array_equal(coef_rows(self.coef_), coef)
         return same and np.array_equal(np.atleast_1d(self.intercept_), intercept)
 
-    def _rounding(self, data: Any) -> Floats:
+    def _rounding(self, data: Any, offset: Any) -> Floats:
         """Bounds on the rounding error of x·w + b, for each row and output."""
         eps = np.finfo(np.result_type(data.dtype, self.coef_.dtype)).eps
         norms = np.sqrt(row_squares(data, np.ones(data.shape[1])))
         sizes = np.sqrt(np.sum(coef_rows(self.coef_) ** 2, axis=1))
         size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self.intercept_))
+        if offset is not None:
+            own = np.abs(np.asarray(offset, dtype=np.float64))
+            size = size + (own[:, None] if own.ndim == 1 else own)
         return np.asarray((data.shape[1] + 2.0) * eps * size)
 
 
 class CertifiedClasses(CertifiedPredictions):
     """Which predicted classes are those of the exact optimum."""
 
-    decision_function: Any
+    _scores: Any
 
-    def predict_certified(self, X: Any) -> Any:
+    def predict_certified(self, X: Any, offset: Any = None) -> Any:
         """Whether each prediction is proven to be that of the exact optimum.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of the shape of the decision values, optional
+            Added to them.
 
         Returns
         -------
         boolean array of shape (n_samples,), or (n_samples, n_labels) for several labels
         """
-        scores = self.decision_function(X)
+        scores = self._scores(X, offset)
         if scores.ndim == 1 or self._multilabel():
-            return np.abs(scores) > self.decision_radius(X)
+            return np.abs(scores) > self.decision_radius(X, offset)
         best = scores.argmax(axis=1)
-        away = self._between_classes(X, best)
+        away = self._between_classes(X, best, offset)
         rows = np.arange(len(scores))
         margins = scores[rows, best][:, None] - scores
         margins[rows, best] = np.inf
@@ -110,15 +117,15 @@ class CertifiedClasses(CertifiedPredictions):
         """Whether each column of scores is a prediction of its own."""
         return False
 
-    def _between_classes(self, X: Any, best: Any) -> Floats:
+    def _between_classes(self, X: Any, best: Any, offset: Any) -> Floats:
         """Bounds on the error of the difference between the best and each other score."""
         rows = np.arange(len(best))
         if not self._joint:
-            radii = self.decision_radius(X)
+            radii = self.decision_radius(X, offset)
             return np.asarray(radii + radii[rows, best][:, None])
         data = self._data(X)
         one = self._radii[0]
-        rounding = self._rounding(data)
+        rounding = self._rounding(data, offset)
         # ‖W − W*‖ is at most the radius. The difference of two columns is at most √2 times that.
         away = np.sqrt(2.0) * one.of_features(data)[:, None] + rounding
         away = away + rounding[rows, best][:, None]

@@ -118,7 +118,7 @@ def proven_fits(y: Any, fits: list[tuple[Problem, Any]]) -> list[Proven]:
     for k, (problem, fit) in enumerate(fits):
         column = k if y.ndim == 2 else 0
         own = y[:, column] if y.ndim == 2 else y
-        labels = _labels(own, np.asarray(problem.y, dtype=np.float64))
+        labels = _labels(own, np.asarray(problem.plain_y, dtype=np.float64))
         parts = fit.coef, fit.intercept, fit.dual, fit.certificate
         found.append(Proven(problem, *parts, column, labels))
     return found
@@ -159,6 +159,8 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     if problem.s is not None:
         arrays["weights"] = problem.s
+    if problem.offset is not None:
+        arrays["offset"] = problem.offset
     penalty = _penalty(problem.feature_penalty, arrays, problem.p)
     zeros = proven_zero(problem, proof, one.dual)
     if zeros.any():
@@ -174,7 +176,7 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
     reach = reach if "labels" in arrays and problem.intercept is True else None
     stated = {
         "statement": {
-            "loss": _loss(problem.loss),
+            "loss": _loss(problem.given_loss),
             "penalty": penalty,
             "lam": float(problem.lam).hex(),
             "intercept": _INTERCEPTS[problem.intercept],

@@ -31,6 +31,7 @@ from dualgap.linalg import products, storage
 from dualgap.linalg.shift import Shift
 from dualgap.linalg.validate import Floats
 from dualgap.losses.logistic import Logistic
+from dualgap.losses.offset import BlockOffset, own_classes
 from dualgap.losses.softmax import Softmax
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, shift_error
@@ -154,8 +155,12 @@ def certified_signs(
         reach = (
             seen.intercept_condition(model).reach(_CHECKABLE_GAPS * certificate.gap) + seen.moved
         )
-    proven = np.abs(seen.z) > (seen.room + seen.error + reach) * SUM_ERROR
-    return np.where(proven, np.sign(seen.z), 0.0).astype(np.int8), reach
+    z, error = seen.z, seen.error
+    if problem.offset is not None:
+        error = error + EPS * (np.abs(z) + np.abs(problem.offset))
+        z = z + problem.offset
+    proven = np.abs(z) > (seen.room + error + reach) * SUM_ERROR
+    return np.where(proven, np.sign(z), 0.0).astype(np.int8), reach
 
 
 def radius_of_coefficients(problem: Problem, gap: float) -> Radius:
@@ -229,14 +234,21 @@ def _between(model: _Model, seen: _SamplesOfModel, gap: float) -> Floats:
     width = model.width
     out = np.full((width, width), np.inf)
     np.fill_diagonal(out, 0.0)
+    offsets, rounded = None, 0.0
+    if type(model.loss) is BlockOffset:
+        offsets = model.loss.offsets[np.imag(model.y).astype(np.int64)]
+        model = model._replace(loss=model.loss.base)
     if type(model.loss) is not Softmax or not np.isfinite(gap):
         return out
     Z = seen.z.reshape(len(model.y), width)
+    if offsets is not None:
+        rounded = 2.0 * EPS * (np.abs(Z).max(axis=1) + np.abs(offsets).max(axis=1))
+        Z = Z + offsets
     shares = -seen.a.reshape(len(model.y), width)
-    shares[np.arange(len(model.y)), model.y.astype(int)] += 1.0
+    shares[np.arange(len(model.y)), own_classes(model.y)] += 1.0
     np.clip(shares, 0.0, 1.0, out=shares)
     # ‖W − W*‖ is that of all classes together. A difference of two has at most √2 times that norm.
-    room = np.sqrt(2.0) * (seen.room + seen.error)
+    room = np.sqrt(2.0) * (seen.room + seen.error) + rounded
     # Shares have errors of EPS. A part changes by that times the logarithm of their odds.
     limit = gap + 64.0 * PER_TERM * EPS * width * (1.0 + float(np.abs(Z).max()))
     ones = np.ones(len(model.y))

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import helper, kernel, ordered_kernel
-from dualgap.compile.rules import conj
+from dualgap.compile.rules import conj, offset_size
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.dense import BLOCK
 from dualgap.linalg.products import norm
 from dualgap.linalg.validate import Floats
 from dualgap.losses._simplex import LOOSE
+from dualgap.losses.offset import own_classes
 from dualgap.problem.intercept import shift_error
 from dualgap.proof.free_features import Ballast
 
@@ -185,7 +186,7 @@ def balance_cost(problem: Any, ballast: Ballast, missing: Floats, w: Floats) -> 
         return None
     width = ballast.a.shape[1]
     share = ballast.c * far * (1.0 + (8.0 + weight_error) * EPS)
-    places, y = np.arange(len(far)), ballast.y.astype(int)
+    places, y = np.arange(len(far)), own_classes(ballast.y)
     touched = np.zeros((len(far), width))
     touched[places, ballast.classes] = 1.0
     if width > 1:
@@ -240,7 +241,8 @@ def growth_of(loss: Any, at: float, y: float, far: float) -> float:
     """By how much φ* can grow within ``far``. It is convex, so it grows most at one of the ends."""
     here = conj(loss, at, y)
     left, right = conj(loss, at - far, y), conj(loss, at + far, y)
-    size = abs(here) + abs(left) + abs(right) + (abs(at) + far) * (1.0 + abs(y)) + abs(y)
+    target, offset = abs(y.real), 2.0 * abs(y.imag)  # as in ``terms.py``
+    size = abs(here) + abs(left) + abs(right) + (abs(at) + far) * (1.0 + target + offset) + target
     return max(max(left, right) - here, 0.0) + COST_ERROR * size
 
 
@@ -255,7 +257,7 @@ def _growth(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -> None
 def _block_growth(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -> None:
     for i in range(len(y)):
         if far[i] > 0.0:
-            row, own, k = a[i], int(y[i]), classes[i]
+            row, own, k = a[i], int(y[i].real), classes[i]
             here = conj(loss, row, y[i])
             at, at_own = row[k], row[own]
             row[k], row[own] = at - far[i], at_own + far[i]
@@ -263,5 +265,5 @@ def _block_growth(loss: Any, y: Any, a: Any, classes: Any, far: Any, out: Any) -
             row[k], row[own] = at + far[i], at_own - far[i]
             right = conj(loss, row, y[i])
             row[k], row[own] = at, at_own
-            size = 1.0 + abs(here) + abs(left) + abs(right)
+            size = 1.0 + abs(here) + abs(left) + abs(right) + 4.0 * offset_size(loss, y[i])
             out[i] = max(max(left, right) - here, 0.0) + COST_ERROR * size * len(row)

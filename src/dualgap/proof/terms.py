@@ -167,15 +167,18 @@ def sums_over_samples(
             error_now = z_error[here]
             for k in range(size):
                 z_k, a_k, y_k = z_now[k], a_now[k], y_now[k]
-                error = error_now[k] + EPS * (abs(y_k) + abs(z_k))
+                # A loss with an offset evaluates φ(z + o) and φ*(−a) + a·o: y has o as its
+                # imaginary part, which is 0 for others.
+                target, offset = abs(y_k.real), 2.0 * abs(y_k.imag)
+                error = error_now[k] + EPS * (target + abs(z_k) + offset)
                 left, right = slope(loss, z_k - error, y_k), slope(loss, z_k + error, y_k)
                 # Values can be small differences of large terms: |r| − ε, e^z − yz.
                 steep = max(abs(left), abs(right))
-                z_size = value_size[k] + steep * (abs(y_k) + abs(z_k))
-                a_size = conj_size[k] + abs(a_k * y_k)
+                z_size = value_size[k] + steep * (target + abs(z_k) + offset)
+                a_size = conj_size[k] + abs(a_k) * target + abs(a_k) * offset
                 if multiplied:
-                    z_size += abs(y_k * z_k)
-                    a_size += abs(y_k) + abs(a_k)
+                    z_size += target * abs(z_k) + target * offset
+                    a_size += target + abs(a_k)
                 all_size = z_size + a_size + abs(a_k * z_k)
                 tilt = max(abs(a_k + left), abs(a_k + right))
                 own = share[k]
@@ -205,8 +208,9 @@ def sums_over_samples(
 @careful
 def chunk_sum(x: Any, k: int) -> float:
     """The sum of the CHUNK numbers from place k on."""
-    four: float = ((x[k] + x[k + 1]) + x[k + 2]) + x[k + 3]
-    return (((four + x[k + 4]) + x[k + 5]) + x[k + 6]) + x[k + 7]
+    four = ((x[k] + x[k + 1]) + x[k + 2]) + x[k + 3]
+    eight: float = (((four + x[k + 4]) + x[k + 5]) + x[k + 6]) + x[k + 7]
+    return eight
 
 
 def with_underflow(sums: Sums, of_values: float, of_conjs: float) -> Sums:

@@ -72,7 +72,7 @@ def rendered(
     name = min(runs, key=lambda each: _rank(runs[each]))
     best = runs[name]
     again = command or repeating(runs, problem)
-    targets = problem.y if problem is not None and problem.width == 1 else None
+    targets = problem.plain_y if problem is not None and problem.width == 1 else None
     return _filled(
         _file("page.html"),
         {

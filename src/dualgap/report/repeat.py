@@ -37,7 +37,7 @@ def made(problem: Problem) -> str:
     parts = [
         "X",
         "y",
-        by_name(problem.loss, losses.REGISTRY),
+        by_name(problem.given_loss, losses.REGISTRY),
         by_name(problem.feature_penalty, penalties.REGISTRY),
         f"lam={as_python(problem.lam)}",
     ]

@@ -110,7 +110,7 @@ def _of_problem(problem: Problem) -> list[tuple[str, str]]:
         ("Data", f"{problem.n:,} samples, {problem.p:,} features"),
         ("Storage", f"{kind} {problem.X.dtype}{filled}"),
         ("Objective", "P(w) = Σ c φ(x·w; y) + λ g(w), with weights c that add up to 1"),
-        ("Loss φ", by_name(problem.loss, losses.REGISTRY).strip('"')),
+        ("Loss φ", by_name(problem.given_loss, losses.REGISTRY).strip('"')),
         ("Penalty g", by_name(problem.feature_penalty, penalties.REGISTRY).strip('"')),
         ("λ", f"{problem.lam:.8g}"),
         ("Intercept", intercept if problem.has_intercept else "none"),

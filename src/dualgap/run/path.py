@@ -37,7 +37,7 @@ def lambda_max(problem: Problem) -> float:
             "no lam makes every coefficient zero without an L1 part in the penalty: "
             "choose the grid yourself"
         )
-    name = type(problem.loss).__name__
+    name = type(problem.given_loss).__name__
     if problem.loss.gamma == 0.0 and not getattr(problem.loss, "differentiable", False):
         raise ValueError(f"{name} has a kink: choose the grid yourself")
     free = problem.features.free

@@ -35,7 +35,7 @@ class Importance(Sampling):
             strong = problem.loss.gamma > 0.0
             bounded = np.isfinite(problem.loss.lipschitz)
             not_strong = "the loss is not smooth"
-            not_bounded = f"the slope of the {type(problem.loss).__name__} loss has no bound"
+            not_bounded = f"the slope of the {type(problem.given_loss).__name__} loss has no bound"
         else:
             strong = problem.features.strength.min() > 0.0
             bounded = True  # by the level set of the objective

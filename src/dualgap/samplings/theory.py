@@ -28,7 +28,7 @@ def rate(problem: Problem, sampling: Sampling) -> float:
     """θ: by which share the expected gap falls with each set (29)."""
     if problem.loss.gamma == 0.0:
         raise ValueError(
-            f"the {type(problem.loss).__name__} loss is not smooth, so theory knows no rate"
+            f"the {type(problem.given_loss).__name__} loss is not smooth, so theory knows no rate"
         )
     return quartz_rate(problem, bound_facts(problem, sampling)[1])
 

@@ -243,17 +243,17 @@ def dual_refusal(problem: Problem) -> str | None:
 def primal_refusal(problem: Problem) -> str | None:
     """For steps over features."""
     if problem.width > 1:
-        return f"the {type(problem.loss).__name__} loss has no steps over features"
+        return f"the {type(problem.given_loss).__name__} loss has no steps over features"
     if problem.loss.differentiable:
         return None
-    return f"the {type(problem.loss).__name__} loss has no derivative at its kink"
+    return f"the {type(problem.given_loss).__name__} loss has no derivative at its kink"
 
 
 def multiclass_refusal(problem: Problem) -> str | None:
     """For steps that need losses with one decision value per sample."""
     if problem.width == 1:
         return None
-    name = type(problem.loss).__name__
+    name = type(problem.given_loss).__name__
     return f"the {name} loss has a decision value for each class, where this step knows only one"
 
 

@@ -64,6 +64,11 @@ def as_partitioned(problem: Any, partitions: int | None) -> Partitioned:
 
 
 def _cut(problem: Problem, count: int) -> Partitioned:
+    if problem.offset is not None:
+        raise ValueError(
+            "offset: partitions of data have none; for a loss of y − z, such as squared or huber, "
+            "lower y by it"
+        )
     sources = split(problem.given, problem.given_y, problem.s, count)
     scaling = problem.constant if problem.has_intercept else 1.0
     return Partitioned(

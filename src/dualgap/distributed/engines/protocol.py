@@ -29,9 +29,9 @@ has to compute u again (``driver/state.py``). Tasks that do not depend on u are 
 To add a scheme, write one file in ``schemes/`` with a subclass of ``Scheme`` (``schemes/base.py``)
 and the tasks that it needs, and add one line to ``SCHEMES`` in ``schemes/__init__.py``. Dual
 methods override ``steps``, a function that a partition runs in each round. Methods with another
-exchange have a driver of their own, as ``driver/newton_rounds.py`` for Newton steps. Failures, checkpoints,
-gap checks and proofs are the driver's business. To add an engine, subclass ``Engine`` and add one
-line to ``run_with_engine``.
+exchange have a driver of their own, as ``driver/newton_rounds.py`` for Newton steps. Failures,
+checkpoints, gap checks and proofs are the driver's business. To add an engine, subclass ``Engine``
+and add one line to ``run_with_engine``.
 """
 
 from __future__ import annotations

@@ -40,11 +40,12 @@ def certify_fitted(
     y: Any = None,
     sample_weight: Any = None,
     *,
+    offset: Any = None,
     tol: float = 1e-6,
     max_epochs: int = 1000,
 ) -> Certificate | CertificateSum:
     """What ``dualgap.certify`` does with a fitted model; see there."""
-    found = fitted_problems(model, X, y, sample_weight)
+    found = fitted_problems(model, X, y, sample_weight, offset)
     return summed([in_units(prove_fitted(one, tol, max_epochs), one.unit) for one in found])
 
 

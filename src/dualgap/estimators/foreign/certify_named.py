@@ -29,6 +29,7 @@ def certify_named(
     sample_weight: Any = None,
     intercept_penalised: bool = False,
     intercept_scaling: float = 1.0,
+    offset: Any = None,
     tol: float = 1e-6,
     max_epochs: int = 1000,
 ) -> Certificate:
@@ -40,7 +41,7 @@ def certify_named(
         lam, penalty = 1.0, constraints_of(check_penalty(penalty, X.shape[1]), X.shape[1])
     kind = _intercept(intercept, intercept_penalised, intercept_scaling)
     problem = Problem(
-        X, y, loss, penalty, lam, sample_weight, intercept=kind, intercept_scaling=intercept_scaling
+        X, y, loss, penalty, lam, sample_weight, kind, intercept_scaling, offset=offset
     )
     coef = coef.toarray() if storage.is_sparse(coef) else coef
     if problem.width == 1 and np.shape(coef) == (1, problem.p):  # as classifiers keep it

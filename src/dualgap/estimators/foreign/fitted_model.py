@@ -117,8 +117,10 @@ def unknown_class(name: str, library: str, known: Collection[str]) -> ValueError
     return unreadable(f"{library}'s {name}", f"of {library} it can read {', '.join(known)}")
 
 
-def signs_of_shares(fitted: FittedModel, y: Floats) -> tuple[FittedModel, Floats]:
-    """Targets ±1 for shares of successes y in [0, 1], which are mostly 0 and 1.
+def signs_of_shares(
+    fitted: FittedModel, y: Floats, offset: Any = None
+) -> tuple[FittedModel, Floats, Any]:
+    """Targets ±1 for shares of successes y in [0, 1], which are mostly 0 and 1, and offsets.
 
     A sample with a share in between becomes two: a success of weight s·y, and a failure of weight
     s·(1 − y).
@@ -126,7 +128,7 @@ def signs_of_shares(fitted: FittedModel, y: Floats) -> tuple[FittedModel, Floats
     if ((y < 0.0) | (y > 1.0)).any():
         raise ValueError(f"y must lie between 0 and 1 for {fitted.name} with a binomial family")
     if ((y == 0.0) | (y == 1.0)).all():
-        return fitted, 2.0 * y - 1.0
+        return fitted, 2.0 * y - 1.0, offset
     X = (
         sparse.vstack([fitted.X] * 2, "csr")
         if storage.is_sparse(fitted.X)
@@ -134,7 +136,8 @@ def signs_of_shares(fitted: FittedModel, y: Floats) -> tuple[FittedModel, Floats
     )
     weights = np.concatenate([fitted.weights * y, fitted.weights * (1.0 - y)])
     fitted = fitted._replace(X=storage.as_data(X), weights=weights)
-    return fitted, np.repeat([1.0, -1.0], len(y))
+    offset = None if offset is None else np.tile(offset, 2)
+    return fitted, np.repeat([1.0, -1.0], len(y)), offset
 
 
 def _weights(sample_weight: Any, n: int) -> Floats:

@@ -38,13 +38,15 @@ def fitted_sum(
     weights: Floats | None = None,
     intercept: Any,
     scaling: float = 1.0,
+    offset: Any = None,
 ) -> FittedProblem:
     """The objective ``scale`` · Σ s φ + ``strength`` · g; see ``fitted_problem``."""
     s = fitted.weights if weights is None else weights
     unit = scale * math.fsum(s)
     return fitted_problem(
-        fitted, k, y, s, loss, penalty, strength / unit, unit, intercept=intercept, scaling=scaling
-    )
+        fitted, k, y, s, loss, penalty, strength / unit, unit,
+        intercept=intercept, scaling=scaling, offset=offset,
+    )  # fmt: skip
 
 
 def fitted_problem(
@@ -59,6 +61,7 @@ def fitted_problem(
     *,
     intercept: Any,
     scaling: float = 1.0,
+    offset: Any = None,
 ) -> FittedProblem:
     """The problem of row ``k`` of the coefficients, with ``lam`` = 0 for no penalty.
 
@@ -67,9 +70,7 @@ def fitted_problem(
     """
     if lam == 0.0:
         lam, penalty = 1.0, constraints_of(penalty, fitted.X.shape[1])
-    problem = Problem(
-        fitted.X, y, loss, penalty, lam, s, intercept=intercept, intercept_scaling=scaling
-    )
+    problem = Problem(fitted.X, y, loss, penalty, lam, s, intercept, scaling, offset)
     if k is None:
         return FittedProblem(problem, fitted.coef.T, fitted.intercept, unit)
     return FittedProblem(problem, fitted.coef[k], float(fitted.intercept[k]), unit)

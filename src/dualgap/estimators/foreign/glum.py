@@ -34,7 +34,9 @@ _FAMILIES = {
 }
 
 
-def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[FittedProblem]:
+def read(
+    name: str, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any = None
+) -> Iterator[FittedProblem]:
     if name not in _KNOWN:
         raise unknown_class(name, "glum", _KNOWN)
     require_fit(model, name)
@@ -44,11 +46,11 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     penalty, strength = _penalty(model, fitted.X.shape[1])
     target = fitted.numbers()
     if loss == "logistic":
-        fitted, target = signs_of_shares(fitted, target)
+        fitted, target, offset = signs_of_shares(fitted, target, offset)
     yield fitted_sum(
         fitted, 0, target, losses.REGISTRY[loss](), penalty,
         scale=1.0 / float(np.sum(fitted.weights)), strength=strength,
-        intercept=bool(model.fit_intercept),
+        intercept=bool(model.fit_intercept), offset=offset,
     )  # fmt: skip
 
 

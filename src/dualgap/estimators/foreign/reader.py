@@ -24,16 +24,22 @@ LIBRARIES = {
 
 
 def fitted_problems(
-    model: Any, X: Any = None, y: Any = None, sample_weight: Any = None
+    model: Any, X: Any = None, y: Any = None, sample_weight: Any = None, offset: Any = None
 ) -> list[FittedProblem]:
     """The problems that a fitted model solves.
 
     One for each class of one-vs-rest, one for each target of a regression, otherwise a single one.
+    ``offset`` are those of the fit, if the library has offsets and its model does not keep them.
     """
     model, X = _last_step(model, X)
     library, name = _origin(model) or ("sklearn", type(model).__name__)
     reader = import_module(f"dualgap.estimators.foreign.{LIBRARIES[library]}")
-    return list(reader.read(name, model, X, y, sample_weight))
+    if offset is None:
+        return list(reader.read(name, model, X, y, sample_weight))
+    if library != "glum":
+        kept = "; its models keep their offsets" if library == "statsmodels" else ""
+        raise ValueError(f"offset: no {name} of {library} is fitted with one{kept}; leave it out")
+    return list(reader.read(name, model, X, y, sample_weight, offset))
 
 
 def is_readable(model: Any) -> bool:

@@ -20,7 +20,6 @@ from dualgap.estimators.foreign.fitted_model import (
     unreadable,
 )
 from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed
-from dualgap.linalg.validate import Floats
 
 _MODELS = {"OLS": "squared", "WLS": "squared", "Logit": "logistic", "Poisson": "poisson"}
 _FAMILIES = {
@@ -50,7 +49,10 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     fitted = checked_fit(
         _name(results.model), results, data.X, data.y, data.weights, results.params, 0.0
     )
-    fitted, target = _target(fitted, loss, data.offset)
+    target, offset = fitted.numbers(), data.offset
+    offset = np.broadcast_to(offset, target.shape) if np.any(offset) else None
+    if loss == "logistic":
+        fitted, target, offset = signs_of_shares(fitted, target, offset)
     if alpha is None:
         fitted, constant = _intercept_apart(fitted, getattr(results.model.data, "const_idx", None))
         penalty, strength = mixed(0.0, 0.0)
@@ -60,6 +62,7 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     yield fitted_sum(
         fitted, 0, target, losses.REGISTRY[loss](), penalty,
         scale=2.0 if loss == "squared" else 1.0, strength=strength, intercept=constant,
+        offset=offset,
     )  # fmt: skip
 
 
@@ -116,21 +119,6 @@ def _data(model: Any, X: Any, y: Any) -> _Data:
         shifts = (getattr(model, what, None) for what in ("offset", "exposure"))
         offset = sum(0.0 if shift is None else shift for shift in shifts)
     return _Data(X, y, weights, np.asarray(offset, dtype=np.float64))
-
-
-def _target(fitted: FittedModel, loss: str, offset: Floats) -> tuple[FittedModel, Floats]:
-    """Targets for decision values without their offset."""
-    y = fitted.numbers()
-    offset = np.broadcast_to(offset, y.shape)
-    if loss == "squared":
-        return fitted, y - offset
-    if loss == "poisson":  # s (e^(z + o) − y z) = s e^o (e^z − y e^(−o) z)
-        return fitted._replace(weights=fitted.weights * np.exp(offset)), y * np.exp(-offset)
-    if offset.any():
-        raise unreadable(
-            f"{fitted.name} of statsmodels with an offset", "its loss allows no offset"
-        )
-    return signs_of_shares(fitted, y)
 
 
 def _intercept_apart(fitted: FittedModel, place: int | None) -> tuple[FittedModel, bool]:

@@ -68,7 +68,7 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
         # XGBoost multiplies the losses of y = 1, but not the Σ s that multiplies the penalty.
         heavier = _number(options, "scale_pos_weight", default=1.0)
         fitted = fitted._replace(weights=np.where(y == 1.0, heavier, 1.0) * fitted.weights)
-        fitted, target = signs_of_shares(fitted, y)
+        fitted, target, _ = signs_of_shares(fitted, y)
     else:
         k, target = 0, fitted.numbers()
     penalty, strength = mixed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
@@ -45,3 +46,13 @@ def wide_errors(problem: Problem, points: list[PathPoint], X: Any, y: Any, weigh
         coefs[row, np.searchsorted(used, point.features)] = point.coef
         intercepts[row] = split(problem, point.coefficients(problem))[1]
     return mean_squared_errors(X[:, used], y, weights, coefs, intercepts)
+
+
+class AsGiven(RegressorMixin, BaseEstimator):
+    """For scorers: a model whose X are its predictions."""
+
+    def predict(self, X: Any) -> Any:
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True

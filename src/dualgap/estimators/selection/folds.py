@@ -65,10 +65,13 @@ class CrossValidated:
     cv: Any = None
     warm_start: bool = field(default=False, init=False)
 
+    _facts_of_columns: ClassVar[Any]
     _refitted: ClassVar[type]  # the estimator without cross-validation
     _scorer_callers: ClassVar[tuple[str, ...]] = ()  # methods that hand metadata to the scorer
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any
+    ) -> Any:
         """Choose parameters by cross-validation, then fit to all samples, with a certificate.
 
         Parameters
@@ -77,6 +80,9 @@ class CrossValidated:
         y : array of shape (n_samples,), for RidgeCV also (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
             Used for fitting and for scores, unless ``scoring`` cannot use them.
+        offset : array, optional
+            Added to the decision values, as in the estimator without cross-validation; scores are
+            those of predictions with it.
         **params
             For splitter and scorer, if scikit-learn's metadata routing is on.
 
@@ -88,12 +94,13 @@ class CrossValidated:
         X, y = self._validated(X, y)
         weights = sample_weights(sample_weight, len(y))
         with first_fit(self):
-            choice = self._choose(X, y, weights, routed)
+            offset = None if offset is None else self._checked_offset(offset, y)
+            choice = self._choose(X, y, weights, offset, routed)
             warn_of_unsolved(choice.unsolved, choice.points, stacklevel=3)
             if choice.refit is None:
                 self._forget_proofs()
             else:
-                self._refit(choice, X, y, weights)
+                self._refit(choice, X, y, weights, offset)
         for name, value in choice.attributes.items():
             setattr(self, name, value)
         return self
@@ -103,7 +110,12 @@ class CrossValidated:
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         raise NotImplementedError
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Floats:
+        raise NotImplementedError
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
         raise NotImplementedError
 
     def _scores_use_weights(self) -> bool:
@@ -167,12 +179,16 @@ class CrossValidated:
 
     # --- the refit -----------------------------------------------------------------------------
 
-    def _refit(self, choice: Choice, X: Any, y: Any, weights: Floats | None) -> None:
+    def _refit(
+        self, choice: Choice, X: Any, y: Any, weights: Floats | None, offset: Floats | None
+    ) -> None:
         """Fit the estimator without cross-validation, and take over its learnt attributes."""
         # Copied, not read by ``get_params``: it would take a tenth of a small fit.
         names = [one.name for one in fields(self._refitted) if one.init]
         shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        model = self._refitted(**{**shared, **(choice.refit or {})})
+        # X has lost the names of its columns.
+        own = dict(zip(("penalty_weight", "bounds"), self._facts_of_columns(X.shape[1])))
+        model = self._refitted(**{**shared, **own, **(choice.refit or {})})
         managed = False
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks
             if hasattr(self, name):
@@ -184,9 +200,9 @@ class CrossValidated:
             model.coef_, model.intercept_ = choice.start
             model._solved_by = choice.start_by
         if managed:
-            model.fit(X, y, sample_weight=weights)
+            model.fit(X, y, sample_weight=weights, offset=offset)
         else:  # X and y were checked already
-            model._fit_checked(X, y, weights)
+            model._fit_checked(X, y, weights, offset)
         self._forget_proofs()
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")

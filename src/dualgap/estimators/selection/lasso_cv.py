@@ -13,6 +13,7 @@ from dualgap.estimators.base import flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.lasso import ElasticNet, Lasso
+from dualgap.estimators.offsets import checked_offset
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.fold_errors import (
     mean_squared_errors,
@@ -29,7 +30,6 @@ from dualgap.estimators.selection.folds import (
 from dualgap.estimators.selection.paths import alphas_of, ratios_of
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number
-from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 from dualgap.steps.path.column_path import ColumnPath
@@ -56,7 +56,13 @@ class LeastSquaresCV(CrossValidated):
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         return validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES, y_numeric=True)
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        return checked_offset(offset, len(y), 1)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
+        y = y if offset is None else y - offset  # errors are those of y and predictions with it
         ratios = self._ratios()
         alphas = self._grids(X, y, weights, ratios)
         folds = self._split(X, y, routed, fitted=weights, scored=weights)
@@ -91,9 +97,7 @@ class LeastSquaresCV(CrossValidated):
         return alphas / ratios[:, None] if self._wants_grid() else np.tile(alphas, (len(ratios), 1))
 
     def _least_squares(self, X: Any, y: Any, weights: Floats | None, ratio: float) -> Problem:
-        penalty = by_ratio(number(ratio, "l1_ratio", 0.0, 1.0))
-        if flag(self.positive, "positive"):
-            penalty = NonNegative(penalty)
+        penalty = self._on_columns(by_ratio(number(ratio, "l1_ratio", 0.0, 1.0)), X.shape[1])
         return Problem(X, y, "squared", penalty, 1.0, weights, self._intercept())
 
     def _errors(
@@ -145,7 +149,8 @@ class LeastSquaresCV(CrossValidated):
 
     def _may_share(self) -> bool:
         """Whether all alphas of a fold may be one run, rather than one of ``solve`` for each."""
-        return self.method == "auto" and self.sampling is None and self.max_iter != 0
+        own = self.method == "auto" and self.sampling is None and self.max_iter != 0
+        return own and self._treats_columns_alike
 
     def _moments(self, X: Any, y: Any, weights: Floats | None) -> DataMoments | None:
         """What folds can share; None if each has to be measured by itself."""

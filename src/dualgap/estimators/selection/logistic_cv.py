@@ -16,8 +16,9 @@ from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fits import max_epochs
 from dualgap.estimators.logistic import LogisticRegression
+from dualgap.estimators.offsets import checked_offset
 from dualgap.estimators.penalties import by_ratio
-from dualgap.estimators.selection.class_scores import fold_scorer
+from dualgap.estimators.selection.class_scores import fold_scorer, shifted
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -98,7 +99,13 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         check_classification_targets(y)
         return X, y
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        classes = len(np.unique(y))
+        return checked_offset(offset, len(y), classes if classes > 2 else 1)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
         self.classes_, codes = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
         by_class = class_weights(self.class_weight, self.classes_, codes, weights)
@@ -109,13 +116,13 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         )
         scored = routed.scorer.score.get("sample_weight")
         folds = self._split(X, y, routed, fitted=own, scored=scored, classifier=True)
-        together = self._together(X, codes, own)
+        together = self._together(X, codes, own) if offset is None else None
         known: list[list[dict[int, KnownPoint]]] = [
             together.points(folds, self.Cs_) if together and ratio == 0.0 else [{} for _ in folds]
             for ratio in ratios
         ]
         jobs = [
-            (X, y, codes, own, train, test, ratio, routed.scorer.score, points[k])
+            (X, y, codes, own, offset, train, test, ratio, routed.scorer.score, points[k])
             for k, (train, test) in enumerate(folds)
             for ratio, points in zip(ratios, known)
         ]
@@ -147,6 +154,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _together(self, X: Any, codes: Any, weights: Any) -> LogisticFolds | None:
         """What solves points of all folds in one run; None if the user wants other methods."""
         if self.method != "auto" or self.sampling is not None or self.max_iter == 0:
+            return None
+        if not self._treats_columns_alike:
             return None
         intercept = flag(self.fit_intercept, "fit_intercept")
         tol, most = number(self.tol, "tol", 0.0), max_epochs(self.max_iter)
@@ -208,6 +217,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         y: Any,
         codes: Any,
         weights: Any,
+        offset: Any,
         train: Any,
         test: Any,
         ratio: float,
@@ -220,7 +230,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         ``known`` are points that need no run of their own.
         """
         plain = self.scoring is None
-        score = fold_scorer(self._scorer(), plain, self.classes_, X, y, codes, test, score_params)
+        data = X, y, codes, offset, test
+        score = fold_scorer(self._scorer(), plain, self.classes_, data, score_params)
         # scikit-learn expects at least one round, also if the warm start is good enough.
         found: list[Any] = [None] * len(self.Cs_)
         for at, point in known.items():
@@ -245,15 +256,13 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
                 "give folds in which each class occurs, such as cv=StratifiedKFold(2)"
             )
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
+        if offset is not None:
+            offset = offset[rows][:, present] if self._joint else offset[rows]
+        penalty = self._on_columns(by_ratio(ratio), X.shape[1])
         problem = Problem(
-            X[rows],
-            labels,
-            "softmax" if self._joint else "logistic",
-            by_ratio(ratio),
-            1.0,
-            own,
-            intercept,
-        )
+            X[rows], labels, "softmax" if self._joint else "logistic", penalty, 1.0, own,
+            intercept, offset=offset,
+        )  # fmt: skip
         increasing = np.argsort(self.Cs_, kind="stable")
         left = [at for at in increasing if at not in known]
 
@@ -279,8 +288,11 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any
+    ) -> float:
         """The score of predictions by ``scoring``."""
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
-        return float(self._scorer()(self, X, y, **params))
+        model = self if offset is None else shifted(self, offset)
+        return float(self._scorer()(model, X, y, **params))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.fits import max_epochs, seeds
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.path_solutions import solutions_at, squared_solutions
 from dualgap.linalg.validate import LARGEST, Floats, number, real_array, whole
-from dualgap.penalties import NonNegative
 from dualgap.problem import Problem
 from dualgap.run.path import grid
 from dualgap.run.solution import Solution
@@ -74,6 +74,9 @@ def enet_path(
     selection: str = "cyclic",
     method: Any = "auto",
     screen: bool = False,
+    offset: Any = None,
+    penalty_weight: Any = None,
+    bounds: Any = None,
 ) -> Any:
     """The elastic net at a decreasing sequence of alphas, without an intercept.
 
@@ -104,6 +107,8 @@ def enet_path(
         The most epochs for each point.
     method, screen
         As for ``solve`` and ``path``.
+    offset, penalty_weight, bounds
+        As for ``ElasticNet``.
     precompute, Xy, copy_X, check_input, selection
         Accepted for compatibility with scikit-learn, without effect: X is neither copied nor
         changed.
@@ -119,7 +124,8 @@ def enet_path(
     n_iters : list of int, if asked for
     """
     base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
-    problem = Problem(X, y, "squared", NonNegative(base) if positive else base, 1.0, sample_weight)
+    penalty = _on_columns(base, X, penalty_weight, bounds, positive)
+    problem = Problem(X, y, "squared", penalty, 1.0, sample_weight, offset=offset)
     alphas = alphas_of(problem, alphas, n_alphas, eps)
     options = {
         "method": method,
@@ -128,7 +134,8 @@ def enet_path(
         "random_state": seeds(random_state, 1)[0],
         "progress": bool(verbose),
     }
-    if method == "auto" and max_iter != 0 and not screen and coef_init is None and not verbose:
+    plain = penalty_weight is None and bounds is None and not screen and not verbose
+    if method == "auto" and max_iter != 0 and plain and coef_init is None:
         solutions = squared_solutions(problem, l1_ratio, positive, alphas, options)
     else:
         solutions = solutions_at(problem, alphas, screen=screen, warm_start=coef_init, **options)
@@ -150,6 +157,9 @@ def logistic_path(
     return_n_iter: bool = False,
     method: Any = "auto",
     screen: bool = False,
+    offset: Any = None,
+    penalty_weight: Any = None,
+    bounds: Any = None,
 ) -> Any:
     """Logistic regression at an increasing sequence of C, multinomial for more than two classes.
 
@@ -165,8 +175,10 @@ def logistic_path(
         The values of C, or how many, from 1e-4 to 1e4.
     fit_intercept : bool
         The intercept is not penalised.
-    tol, max_iter, method, screen, return_n_iter
+    tol, max_iter, method, screen, return_n_iter, penalty_weight, bounds
         As for ``enet_path``.
+    offset
+        As for ``LogisticRegression``.
 
     Returns
     -------
@@ -181,7 +193,9 @@ def logistic_path(
     base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     loss, targets = ("softmax", codes) if len(labels) > 2 else ("logistic", 2.0 * codes - 1.0)
-    problem = Problem(X, targets, loss, base, 1.0, sample_weight, intercept=bool(fit_intercept))
+    base = _on_columns(base, X, penalty_weight, bounds, positive=False)
+    known = targets, loss, base, 1.0, sample_weight, bool(fit_intercept)
+    problem = Problem(X, *known, offset=offset)
     total = problem.n if sample_weight is None else float(np.sum(sample_weight))
     solutions = solutions_at(
         problem,
@@ -194,6 +208,13 @@ def logistic_path(
         progress=bool(verbose),
     )
     return _table(problem, Cs, solutions, return_n_iter)
+
+
+def _on_columns(penalty: Any, X: Any, factors: Any, bounds: Any, positive: bool) -> Any:
+    """The penalty with factors and bounds for the columns of X."""
+    p, names = np.shape(X)[1], getattr(X, "columns", None)
+    own = factors_of(factors, p, names), bounds_of(bounds, p, names)
+    return on_columns(penalty, *own, positive=positive)
 
 
 def _table(problem: Problem, strengths: Floats, solutions: Iterable[Solution], epochs: bool) -> Any:

@@ -7,16 +7,18 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import flag, total_weight
+from dualgap.estimators.columns import in_even_units
 from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.ridge import Ridge
 from dualgap.estimators.selection.decomposition import Decomposition
+from dualgap.estimators.selection.fold_errors import AsGiven
 from dualgap.estimators.selection.folds import (
     FOLD_JOBS,
     REFIT_CALLBACK,
@@ -29,6 +31,7 @@ from dualgap.estimators.selection.ridge_gradients import RidgeGradients, prefers
 from dualgap.estimators.validated import DTYPES, STORAGES, refuse_as_sklearn, training_data
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats, NotFiniteError, number, real_array
+from dualgap.penalties import L2
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -94,30 +97,44 @@ class RidgeCV(CrossValidated, Ridge):
             y_numeric=True,
         )
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        return offset_of_targets(offset, y)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
         alphas = self._alphas()
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        own = 0.0 if offset is None else offset.reshape(Y.shape)
+        Y = Y - own if offset is not None else Y  # what coefficients and intercept explain
         attributes: dict[str, Any] = {}
         unsolved: list[Solution] = []
         points = 0
         data: Decomposition | None = None
+        scaled = in_even_units(X, *self._facts_of_columns(X.shape[1]))
         if self.cv is None:
+            if scaled is None:
+                raise ValueError(
+                    "cv=None leaves samples out in closed form, which knows neither bounds nor "
+                    "columns without a penalty (penalty_weight 0): give folds, such as cv=5"
+                )
             given = routed.scorer.score
-            scores, results, data = self._leave_one_out(X, y, Y, weights, alphas, given)
+            scores, results, data = self._leave_one_out(scaled.X, y, Y, own, weights, alphas, given)
             if flag(self.store_cv_results, "store_cv_results"):
                 attributes["cv_results_"] = results
         else:
-            by_fold, unsolved = self._fold_scores(X, y, Y, weights, alphas, routed)
+            by_fold, unsolved = self._fold_scores(X, y, Y, own, weights, alphas, routed)
             scores, points = np.mean(by_fold, axis=0), np.size(by_fold) * Y.shape[1]
         best = np.argmax(scores, axis=0)
         alpha = alphas[best] if np.ndim(best) else float(alphas[best])
         attributes |= {"alpha_": alpha, "best_score_": np.max(scores, axis=0)}
         start = None
-        if np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None:
+        known = np.min(alpha) > 0.0 and self.method == "auto" and self.sampling is None
+        if known and scaled is not None:
             if data is None:
-                data = self._solver(X, weights, np.array(alpha), Y.shape[1])
+                data = self._solver(scaled.X, weights, np.array(alpha), Y.shape[1])
             coefs, intercepts = data.solutions(Y, np.reshape(alpha, (1, -1)))
-            start = coefs[0], intercepts[0]
+            start = coefs[0] * scaled.units, intercepts[0]
         return Choice({"alpha": alpha}, attributes, unsolved, points, start)
 
     def _scores_use_weights(self) -> bool:
@@ -135,7 +152,14 @@ class RidgeCV(CrossValidated, Ridge):
         return alphas
 
     def _leave_one_out(
-        self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, given: dict[str, Any]
+        self,
+        X: Any,
+        y: Any,
+        Y: Floats,
+        offset: Any,
+        weights: Any,
+        alphas: Floats,
+        given: dict[str, Any],
     ) -> tuple[Floats, Floats, LeaveOneOut]:
         """A score for each alpha, or for each alpha and target, ``cv_results_``, and the
         decomposition that both rest on."""
@@ -160,13 +184,14 @@ class RidgeCV(CrossValidated, Ridge):
             results = weights[:, None, None] * left_out**2
             scores = -results.mean(axis=0 if apart else (0, 1))
         else:
+            Y = Y + offset
             results = Y[:, :, None] - left_out
             scorer = self._scorer()
             scores = np.stack(
                 [
-                    [scorer(_AsGiven(), one, own, **given) for one, own in zip(predicted.T, Y.T)]
+                    [scorer(AsGiven(), one, own, **given) for one, own in zip(predicted.T, Y.T)]
                     if apart
-                    else scorer(_AsGiven(), predicted.reshape(np.shape(y)), y, **given)
+                    else scorer(AsGiven(), predicted.reshape(np.shape(y)), y, **given)
                     for predicted in np.moveaxis(results, 2, 0)
                 ]
             )
@@ -174,7 +199,7 @@ class RidgeCV(CrossValidated, Ridge):
         return scores, results if np.ndim(y) > 1 else results[:, 0], data
 
     def _fold_scores(
-        self, X: Any, y: Any, Y: Floats, weights: Any, alphas: Floats, routed: Any
+        self, X: Any, y: Any, Y: Floats, offset: Any, weights: Any, alphas: Floats, routed: Any
     ) -> tuple[list[list[float]], list[Solution]]:
         """The scores of each fold at each alpha, and the solutions that missed ``tol``."""
         for name in ("store_cv_results", "alpha_per_target"):
@@ -182,7 +207,8 @@ class RidgeCV(CrossValidated, Ridge):
                 raise ValueError(f"{name}=True is for leave-one-out, that is cv=None")
         scored = weights if "sample_weight" in routed.scorer.score else None
         folds = self._split(X, y, routed, fitted=weights, scored=scored)
-        jobs = [(X, y, Y, weights, train, test, alphas, routed) for train, test in folds]
+        offset = np.broadcast_to(offset, Y.shape)
+        jobs = [(X, y, Y, offset, weights, train, test, alphas, routed) for train, test in folds]
         return self._on_folds(self._scores, jobs)
 
     def _scores(
@@ -190,6 +216,7 @@ class RidgeCV(CrossValidated, Ridge):
         X: Any,
         y: Any,
         Y: Floats,
+        offset: Any,
         weights: Any,
         train: Any,
         test: Any,
@@ -206,7 +233,8 @@ class RidgeCV(CrossValidated, Ridge):
         for target in np.flatnonzero(~solved.all(axis=0)):
             left = decreasing[~solved[decreasing, target]]
             column, intercept = targets[:, target], self._intercept()
-            problem = Problem(data, column, "squared", "l2", 1.0, own, intercept)
+            penalty = self._on_columns(L2(), X.shape[1])
+            problem = Problem(data, column, "squared", penalty, 1.0, own, intercept)
 
             def keep(k: int, solution: Solution, left: Any = left, target: Any = target) -> None:
                 coefs[left[k], target], intercepts[left[k], target] = (
@@ -221,7 +249,11 @@ class RidgeCV(CrossValidated, Ridge):
         model.n_features_in_ = X.shape[1]
         for coef, b in zip(coefs, intercepts):
             model.coef_, model.intercept_ = (coef, b) if np.ndim(y) > 1 else (coef[0], b[0])
-            scores.append(float(scorer(model, X[test], y[test], **params)))
+            judged, seen = model, X[test]
+            if offset.any():
+                own = offset[test].reshape(-1, *np.shape(y)[1:])
+                judged, seen = AsGiven(), model.predict(seen) + own
+            scores.append(float(scorer(judged, seen, y[test], **params)))
         return scores, unsolved
 
     def _in_closed_form(
@@ -239,11 +271,12 @@ class RidgeCV(CrossValidated, Ridge):
             or self.sampling is not None
             or self.max_iter == 0
             or not len(used)
+            or (scaled := in_even_units(X, *self._facts_of_columns(X.shape[1]))) is None
         ):
             return coefs, intercepts, solved
-        data = self._solver(X, weights, alphas[used], len(used) * Y.shape[1])
+        data = self._solver(scaled.X, weights, alphas[used], len(used) * Y.shape[1])
         found = data.solutions(Y, alphas[used])
-        coefs[used], intercepts[used] = found
+        coefs[used], intercepts[used] = found[0] * scaled.units, found[1]
         solved[used] = data.are_solutions(Y, alphas[used], *found, self.tol)
         return coefs, intercepts, solved
 
@@ -264,13 +297,3 @@ class RidgeCV(CrossValidated, Ridge):
         if self.scoring is None and _routing_enabled():
             scorer.set_score_request(sample_weight=True)
         return scorer
-
-
-class _AsGiven(RegressorMixin, BaseEstimator):
-    """For scorers: a model whose X are its predictions."""
-
-    def predict(self, X: Any) -> Any:
-        return X
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True

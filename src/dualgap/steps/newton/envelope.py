@@ -188,7 +188,7 @@ class BlockLosses(SmoothLosses):
         out = np.empty((d, width, d, width))
         for k in range(width):
             for m in range(k + 1):
-                weights = problem.c * problem.loss.hessian_entries(a, problem.y, k, m)
+                weights = problem.c * problem.loss.hessian_entries(a, problem.plain_y, k, m)
                 out[:, k, :, m] = out[:, m, :, k] = gram(problem, weights)
         return out.reshape(d * width, d * width)
 

@@ -21,7 +21,7 @@ class Moments(NamedTuple):
 
 def moments(problem: Problem, mean: float | None = None) -> Moments:
     """Those of the samples of a problem, about their own mean unless it is given."""
-    y, c = problem.y, problem.c
+    y, c = np.real(problem.y) - np.imag(problem.y), problem.c  # less the offset
     own = float(np.sum(c * y))
     away = y - (own if mean is None else mean)
     return Moments(own, float(np.sum(c * np.abs(y))), float(np.sum(c * away * away)))

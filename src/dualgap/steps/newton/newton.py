@@ -48,7 +48,7 @@ class Newton(FullPass):
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.width > 1 and not hasattr(problem.loss, "hessian_entries"):
-            return f"the {type(problem.loss).__name__} loss has no second derivatives"
+            return f"the {type(problem.given_loss).__name__} loss has no second derivatives"
         return shape_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
@@ -67,7 +67,6 @@ class NewtonRun(FullPassRun):
     descent: Descent  # from the first evaluation on all samples, which ``_begin`` makes
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting, losses: Any = None) -> None:
-        """``losses``: of samples that are elsewhere, in the place of those of ``problem``."""
         super().__init__(problem)
         shape = problem.penalty_shape
         assert shape is not None  # other penalties are refused

@@ -25,7 +25,7 @@ from dualgap.steps.newton_cg.tuning import TUNING
 
 def class_refusal(problem: Problem) -> str | None:
     """Why these runs cannot solve a problem, in words; None if they can."""
-    name = type(problem.loss).__name__
+    name = type(problem.given_loss).__name__
     if problem.width == 1:
         return f"the {name} loss has one decision value for each sample"
     if not hasattr(problem.loss, "hessian_weights"):

@@ -12,6 +12,7 @@ import numpy as np
 
 from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
+from dualgap.losses.offset import own_classes
 from dualgap.losses.softmax import Softmax
 from dualgap.problem import Problem
 from dualgap.proof import terms
@@ -33,7 +34,7 @@ class ClassLosses:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.y = problem.y.astype(np.int64)
+        self.y = own_classes(problem.y)
         self.places = np.arange(problem.n)
         self.c = problem.c[:, None]
         rows = max(1, _CHUNK_ENTRIES // problem.width)
@@ -41,7 +42,7 @@ class ClassLosses:
 
     def at(self, z: Floats) -> ClassResponse:
         """The losses at z, of shape (n, K)."""
-        if not isinstance(self.problem.loss, Softmax):
+        if not isinstance(self.problem.given_loss, Softmax):
             a = self.dual_at(z)
             return ClassResponse(z, self.problem.loss_value(z.ravel()), -self.c * a)
         slopes = np.empty_like(z)
@@ -53,7 +54,9 @@ class ClassLosses:
         """A chunk of the slopes; returns Σ c φ."""
         y, own = self.y[chunk], slopes[chunk]
         places = self.places[: len(y)]
-        np.subtract(z[chunk], z[chunk].max(axis=1)[:, None], out=own)
+        z, offset = z[chunk], self.problem.offset
+        z = z if offset is None else z + offset[chunk]
+        np.subtract(z, z.max(axis=1)[:, None], out=own)
         margin = own[places, y]
         np.exp(own, out=own)
         total = own.sum(axis=1)

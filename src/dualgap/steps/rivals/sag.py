@@ -38,7 +38,7 @@ class AverageGradient(Step):
         if not is_half_square(problem.penalty):
             return "the penalty is not L2"
         if problem.width > 1:
-            return f"the {type(problem.loss).__name__} loss has several decision values"
+            return f"the {type(problem.given_loss).__name__} loss has several decision values"
         return rate_refusal(problem)
 
     def sampling_refusal(self, sampling: Any) -> str | None:

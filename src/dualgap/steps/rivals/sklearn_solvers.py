@@ -52,6 +52,8 @@ class SAG(FullPass):
         if importlib.util.find_spec("sklearn") is None:
             return "scikit-learn is not installed"
         loss, name = type(problem.loss), f"scikit-learn's {self.solver}"
+        if loss is not type(problem.given_loss):
+            return f"{name} knows no offset"
         if loss is not Squared and loss is not Logistic:
             return f"{name} knows the losses Squared and Logistic, not {loss.__name__}"
         if problem.has_intercept:

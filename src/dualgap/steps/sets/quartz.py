@@ -91,7 +91,7 @@ def rate_refusal(problem: Problem) -> str | None:
     """Why theory knows no linear rate in the dual for a problem, in words; None if it does."""
     refusal = dual_refusal(problem)
     if refusal is None and problem.loss.gamma == 0.0:
-        name = type(problem.loss).__name__
+        name = type(problem.given_loss).__name__
         return f"the {name} loss is not smooth (its slope is not Lipschitz), so its rate would be 0"
     return refusal
 
