@@ -51,7 +51,7 @@ class Evidence:
 
         Returns
         -------
-        Summary
+        CoefficientTable
             A list of them if classes or targets are separate problems.
         """
         from dualgap.estimators.inference.of_model import summarise  # late: few fits need it

@@ -20,7 +20,7 @@ from dualgap.distributed.messages import CompactVector, compact, sum_in_order
 from dualgap.distributed.tuning import TUNING as ROUNDS
 from dualgap.linalg.validate import Floats
 from dualgap.steps.newton.envelope import BlockLosses, Response, SmoothLosses
-from dualgap.steps.newton.first_width import Moments, moments, width_of
+from dualgap.steps.newton.first_width import TargetMoments, moments, width_of
 from dualgap.steps.newton.tuning import TUNING
 
 # Lengths of a step at which slopes are wanted besides: these cost no product with X, and save the
@@ -109,8 +109,10 @@ def adopt_slopes(
     return sample_sums(block, b, k, question._replace(q=q, lengths=()))[0], b
 
 
-def target_moments(block: Block, a: Floats, k: int, mean: float | None) -> tuple[Moments, Floats]:
-    """Moments of the targets of a partition (a task)."""
+def target_moments(
+    block: Block, a: Floats, k: int, mean: float | None
+) -> tuple[TargetMoments, Floats]:
+    """TargetMoments of the targets of a partition (a task)."""
     return moments(block, mean), a
 
 
@@ -277,4 +279,4 @@ def first_width_of(engine: Engine, facts: DriverFacts) -> float:
     mean = float(sum(each.mean for each in engine.ask(target_moments, None)))
     found = engine.ask(target_moments, mean)
     size, square = (float(sum(each)) for each in list(zip(*found))[1:])
-    return width_of(Moments(mean, size, square))
+    return width_of(TargetMoments(mean, size, square))

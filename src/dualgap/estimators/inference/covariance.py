@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators.inference.information import SampleSums
+from dualgap.estimators.inference.information import InformationSums
 from dualgap.linalg.validate import Floats, unknown
 
 KINDS = ("model", "HC0", "HC1", "HC2", "HC3", "cluster")
@@ -33,7 +33,7 @@ class Covariance(NamedTuple):
 
 
 def covariance(
-    sums: SampleSums,
+    sums: InformationSums,
     w: Floats,
     curvature: Floats,
     kind: str,
@@ -74,7 +74,7 @@ def covariance(
     )
 
 
-def _dispersion(sums: SampleSums, freedom: float) -> float:
+def _dispersion(sums: InformationSums, freedom: float) -> float:
     if freedom <= 1e-6 * sums.total:
         raise ValueError(
             f"no degrees of freedom are left to estimate the dispersion: {sums.total:g} samples "
@@ -84,7 +84,7 @@ def _dispersion(sums: SampleSums, freedom: float) -> float:
 
 
 def _meat(
-    sums: SampleSums,
+    sums: InformationSums,
     kind: str,
     clusters: Any,
     inverse: Any,
@@ -110,7 +110,7 @@ def _meat(
     return factor * sums.products_of_slopes(factors)
 
 
-def _uncentred(sums: SampleSums) -> Any:
+def _uncentred(sums: InformationSums) -> Any:
     """From coefficients of centred features to those of the user: the intercept moves."""
     size, width = sums.problem.d * sums.width, sums.width
     back = np.eye(size)

@@ -20,7 +20,7 @@ from dualgap.proof.terms import curvatures, slopes
 _NUMBERS_AT_ONCE = 1 << 20  # of X, written out as a dense block
 
 
-class SampleSums:
+class InformationSums:
     """What samples add up to at the coefficients ``w`` (flat) and the intercept ``b``."""
 
     def __init__(self, problem: Problem, X: Any, w: Any, b: Any, *, free_intercept: bool) -> None:

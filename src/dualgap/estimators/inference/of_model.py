@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.estimators.inference.covariance import Covariance, check_kind, covariance
-from dualgap.estimators.inference.information import SampleSums
-from dualgap.estimators.inference.summary import Summary, check_confidence
+from dualgap.estimators.inference.information import InformationSums
+from dualgap.estimators.inference.summary import CoefficientTable, check_confidence
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 
@@ -21,7 +21,7 @@ _CHANGED = 1e-6  # relative: an objective that differs by more is one of other d
 
 def summarise(
     model: Any, trained: Any, kind: str, confidence: float, groups: Any
-) -> Summary | list[Summary]:
+) -> CoefficientTable | list[CoefficientTable]:
     """One summary, or one for each problem of one-vs-rest and of several targets."""
     X, _, subproblems, fits = trained
     level, clusters = check_confidence(confidence), check_kind(kind, groups, X.shape[0])
@@ -84,10 +84,10 @@ def _summary(
     kind: str,
     confidence: float,
     clusters: Any,
-) -> Summary:
+) -> CoefficientTable:
     coef = np.asarray(fit.coef, dtype=np.float64).reshape(problem.p, problem.width)
     intercept = np.atleast_1d(np.asarray(fit.intercept, dtype=np.float64))
-    sums = SampleSums(
+    sums = InformationSums(
         problem, problem.given, coef, intercept, free_intercept=problem.intercept is True
     )
     _refuse_other_data(problem, fit)
@@ -102,7 +102,7 @@ def _summary(
         scaled=likelihood == "up to scale",
         least_squares=getattr(problem.loss, "quadratic", False),
     )
-    return Summary(
+    return CoefficientTable(
         names=tuple(_names(problem, features)),
         coef=w.ravel(),
         covariance=found.matrix,
@@ -135,7 +135,7 @@ def _penalty_curvature(problem: Problem, total: float) -> Any:
     return curvature
 
 
-def _centred(w: Any, sums: SampleSums) -> Any:
+def _centred(w: Any, sums: InformationSums) -> Any:
     """The same model for centred features, flat."""
     w = w.copy()
     if sums.intercept:

@@ -17,7 +17,7 @@ _HEADERS = ("coef", "std err", "{}", "P>|{}|", "[{:g}", "{:g}]")
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class CoefficientTable:
     """Coefficients with standard errors, tests and intervals; ``print`` shows a table.
 
     ``names``        of the rows: features, for several classes or targets "class: feature"

@@ -11,7 +11,7 @@ from dualgap.problem import Problem
 _CONSTANT = 1e-9  # relative spread of targets that rounding errors of a constant can have
 
 
-class Moments(NamedTuple):
+class TargetMoments(NamedTuple):
     """Σ c y, Σ c |y| and Σ c (y − mean)², of all samples or of those of a partition."""
 
     mean: float
@@ -19,12 +19,12 @@ class Moments(NamedTuple):
     square: float
 
 
-def moments(problem: Problem, mean: float | None = None) -> Moments:
+def moments(problem: Problem, mean: float | None = None) -> TargetMoments:
     """Those of the samples of a problem, about their own mean unless it is given."""
     y, c = np.real(problem.y) - np.imag(problem.y), problem.c  # less the offset
     own = float(np.sum(c * y))
     away = y - (own if mean is None else mean)
-    return Moments(own, float(np.sum(c * np.abs(y))), float(np.sum(c * away * away)))
+    return TargetMoments(own, float(np.sum(c * np.abs(y))), float(np.sum(c * away * away)))
 
 
 def first_width(problem: Problem) -> float:
@@ -32,7 +32,7 @@ def first_width(problem: Problem) -> float:
     return width_of(moments(problem)) if problem.targets.on_scale_of_y else 1.0
 
 
-def width_of(found: Moments) -> float:
+def width_of(found: TargetMoments) -> float:
     """The spread of targets, on whose scale decision values are."""
     spread = float(np.sqrt(found.square))
     # Rounding errors of constant targets are no width.
