@@ -73,6 +73,25 @@ def test_poisson_regression_with_frequencies(as_given):
     assert summary.samples == weights.sum()
 
 
+def test_offsets_shift_decision_values():
+    exposure = RNG.uniform(0.5, 3.0, N)
+    counts = RNG.poisson(exposure * np.exp(np.clip(SIGNAL / 3.0, -3.0, 3.0)))
+    offset = np.log(exposure)
+    model = dg.PoissonRegressor(alpha=0.0, tol=1e-11).fit(X, counts, offset=offset)
+    family = sm.families.Poisson()
+    assert_same(
+        model.summary(), sm.GLM(counts, WITH_CONSTANT, family, offset=offset).fit(tol=1e-14)
+    )
+    model = dg.LogisticRegression(C=np.inf, tol=1e-12).fit(X, LABELS, offset=offset)
+    family = sm.families.Binomial()
+    assert_same(
+        model.summary(), sm.GLM(LABELS, WITH_CONSTANT, family, offset=offset).fit(tol=1e-14)
+    )
+    many = dg.LogisticRegression(C=np.inf, tol=1e-10).fit(X, CLASSES, offset=np.zeros((N, 3)))
+    none = dg.LogisticRegression(C=np.inf, tol=1e-10).fit(X, CLASSES)
+    np.testing.assert_allclose(many.summary().std_error, none.summary().std_error, rtol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["model", "HC0", "HC1", "HC2", "HC3"])
 def test_a_weight_is_as_many_samples(kind):
     weights = RNG.integers(1, 4, N)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dualgap.losses.offset import own_classes
 from dualgap.losses.targets import mean
 from dualgap.problem import Problem
 from dualgap.proof.terms import curvatures, slopes
@@ -107,8 +108,13 @@ def _slopes_and_bends(problem: Problem, z: Any) -> tuple[Any, Any]:
     flat, dual = np.ascontiguousarray(z).ravel(), np.empty(z.shape)
     slopes(loss, y, flat, dual.reshape(-1))
     if problem.targets.block:
-        return -dual, lambda some, k, m: loss.hessian_entries(dual[some], y[some], k, m)
-    expected = y if problem.targets.labels else np.array(mean(loss, flat), dtype=np.float64)
+        own = own_classes(y)
+        return -dual, lambda some, k, m: loss.hessian_entries(dual[some], own[some], k, m)
+    # A target carries the offset of its sample as its imaginary part.
+    offset = np.imag(y) if np.iscomplexobj(y) else 0.0
+    expected = y if problem.targets.labels else np.asarray(mean(loss, flat + offset)) + 0.0
+    if np.iscomplexobj(y) and not problem.targets.labels:
+        expected = expected + 1j * offset
     bends = np.empty(len(y))
     curvatures(loss, expected, flat, bends)
     return -dual, lambda some, k, m: bends[some]
