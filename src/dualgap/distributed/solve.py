@@ -69,7 +69,7 @@ def solve(
         takes steps, whatever the number of partitions; or each partition makes local epochs of
         dual coordinate steps; or such steps on τ of its samples, one after the other; or on τ
         samples at once, with the step sizes of the (c,τ)-distributed sampling. "auto" takes Newton
-        steps for up to 2,000 coefficients, unless ``work`` asks for epochs, else "cocoa+".
+        steps where they are possible and ``work`` does not ask for epochs, else "cocoa+".
     work : "auto", int or sequence
         Local epochs of a round, or τ; a sequence has one number for each round. "auto" chooses as
         much as hides the time of an exchange, so the result depends on the clock;

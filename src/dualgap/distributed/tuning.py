@@ -31,8 +31,9 @@ class Tuning:
     # --- the sample from which Newton steps start -------------------------------------------------
     # The share of the samples, unless the driver would read more bytes than `sample_bytes`, and at
     # least so many for each feature and in all; none if that is more than `largest_sample_share`.
-    # The driver solves it alone. Hinge on 4,000 × 30: 35 rounds instead of 40; logistic 4, 5.
-    sample_share: float = 0.02
+    # The driver solves it alone. Hinge on covtype, four seeds: 33 to 43 rounds with 0.02, 15 to 23
+    # with 0.1, 53 without a sample.
+    sample_share: float = 0.1
     sample_bytes: float = 6.4e7
     samples_per_feature: int = 20
     least_samples: int = 500

@@ -87,9 +87,11 @@ class Block(Problem):
         scaling = spec.intercept_scaling
         DesignMatrix.__init__(self, raw.X, spec.intercept, scaling, is_whole=False)
         self.spec, self.totals = spec, totals
-        self.loss = spec.loss
+        self.loss = self.given_loss = spec.loss
         self.classes = totals.labels
-        self.y = storage.read_only(targets_of(self.loss).encode(raw.y, totals.labels))
+        self.y = self.plain_y = storage.read_only(
+            targets_of(self.loss).encode(raw.y, totals.labels)
+        )
         self.penalty = self._on_coefficients(check_penalty(spec.penalty, self.p))
         self.lam = positive(spec.lam, "lam")
         self.s = _weights(raw.weights, self.n)

@@ -11,6 +11,7 @@ from dualgap.distributed.driver.rounds import Driver
 from dualgap.distributed.driver.sample_start import sample_start
 from dualgap.distributed.driver.work import busiest
 from dualgap.distributed.engines.protocol import PartitionsLostError, retry_until_stable
+from dualgap.distributed.schemes.newton import solved_by_products
 from dualgap.distributed.schemes.newton_sums import (
     PartitionedLosses,
     SampleSumsProblem,
@@ -37,7 +38,8 @@ class NewtonDriver(Driver):
         super().__init__(*arguments)
         problem: Any = SampleSumsProblem(self.facts)
         width = retry_until_stable(lambda: first_width_of(self.engine, self.facts))
-        self.losses = PartitionedLosses(problem, self.engine, width)
+        many = solved_by_products(self.skeleton)
+        self.losses = PartitionedLosses(problem, self.engine, width, by_products=many)
         known = self.scheme.state()
         setting = Setting(goal=self.goal)
         w = self._first(known, setting)
@@ -96,12 +98,12 @@ class NewtonDriver(Driver):
 
     def _round(self) -> None:
         began, losses, run = time.perf_counter(), self.losses, self.newton
-        sent = losses.sent
+        sent, received = losses.sent, losses.received
         self.goal.expected = self._expected_target()
         try:
             moved = run.advance(None)[0]
             self.expected = self._expected_gap()
-            ended = run.end_stage()
+            ended = run.end_stage() or self._may_end()
         except PartitionsLostError as error:
             self.lost += len(error.partitions)
             self._again()
@@ -118,10 +120,9 @@ class NewtonDriver(Driver):
         self.counted_visits += made * self.skeleton.totals.n
         self.operations += 3 * made * self.skeleton.totals.n
         self.rounds += made
-        received = sum(each.nbytes for each in losses.answers)
         seconds, busy = time.perf_counter() - began, busiest(losses.answers)
         losses.answers.clear()
-        self._record(1, seconds, busy, losses.sent - sent, received)
+        self._record(1, seconds, busy, losses.sent - sent, losses.received - received)
         if self.folder is not None and len(self.history) % self.limits.copy_every == 0:
             self._copy()
 
@@ -137,10 +138,21 @@ class NewtonDriver(Driver):
         """The gap that will suffice if the present coefficients are nearly optimal."""
         return self.goal.gap(max(self.primal - self.expected, self.dual))
 
+    def _seems_enough(self) -> bool:
+        return bool(self.expected <= min(self.due, self._expected_target()))
+
+    def _may_end(self) -> bool:
+        """If the gap seems to be enough within a stage, make its slopes the dual variables."""
+        if self.losses.q == 0.0 or not self._seems_enough():
+            return False
+        at = self.newton.descent
+        self.losses.adopt(at.response.b, self.losses.q)
+        at.accept(self.losses.respond(at.response.z))
+        return True
+
     def _proof_is_due(self) -> bool:
         """Whether a proof is worth its exchanges; in stages only between two of them."""
-        settled = self.losses.q == 0.0 or self.adopted is self.best
-        return settled and self.expected <= min(self.due, self._expected_target())
+        return (self.losses.q == 0.0 or self.adopted is self.best) and self._seems_enough()
 
     def _prove_gap(self) -> Status | None:
         status = super()._prove_gap()

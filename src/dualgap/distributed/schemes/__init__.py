@@ -9,7 +9,6 @@ from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.local_steps import CocoaPlus, DisDCAScheme
 from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.schemes.quartz import DistributedQuartz
-from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import unknown
 
 SCHEMES: dict[str, type[Scheme]] = {
@@ -25,8 +24,8 @@ def scheme_named(name: Any, skeleton: Block, work: Any) -> Scheme:
     epochs if ``work`` says how many."""
     if isinstance(name, str) and name == "auto":
         epochs = not (isinstance(work, str) and work == "auto")
-        few = skeleton.coef_size <= TUNING.newton_features and not epochs
-        name = "newton" if few and NewtonScheme("newton").refusal(skeleton) is None else "cocoa+"
+        possible = NewtonScheme("newton").refusal(skeleton) is None and not epochs
+        name = "newton" if possible else "cocoa+"
     if not isinstance(name, str) or name not in SCHEMES:
         raise ValueError(unknown("scheme", str(name), ["auto", *SCHEMES]))
     return SCHEMES[name](name)

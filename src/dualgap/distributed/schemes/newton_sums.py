@@ -1,122 +1,38 @@
 """What samples add up to at given coefficients, as Newton steps ask: one exchange for each answer.
 
-A partition computes decision values from the coefficients each time, so it keeps nothing from one
-round to the next but its dual variables: the multipliers that round off kinks (``envelope.py``).
+These are the losses and the products of ``steps/newton/`` for samples that are in partitions
+(``newton_tasks.py``).
 """
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.distributed.data.block import Block
 from dualgap.distributed.driver.facts import DriverFacts
 from dualgap.distributed.engines.protocol import Engine
-from dualgap.distributed.messages import CompactVector, compact, sum_in_order
+from dualgap.distributed.messages import sum_in_order
+from dualgap.distributed.schemes.newton_tasks import (
+    ProductQuestion,
+    Question,
+    SampleSums,
+    adopt_slopes,
+    hessian_product,
+    sample_sums,
+    target_moments,
+)
 from dualgap.distributed.tuning import TUNING as ROUNDS
 from dualgap.linalg.validate import Floats
-from dualgap.steps.newton.envelope import BlockLosses, Response, SmoothLosses
-from dualgap.steps.newton.first_width import TargetMoments, moments, width_of
+from dualgap.steps.newton.envelope import Response, SmoothLosses
+from dualgap.steps.newton.first_width import TargetMoments, width_of
+from dualgap.steps.newton.systems import Systems
 from dualgap.steps.newton.tuning import TUNING
 
 # Lengths of a step at which slopes are wanted besides: these cost no product with X, and save the
 # line search its exchanges.
 _LENGTHS = (4.0, 0.8, 0.6, 0.4, 0.25, 0.125, 2.0**-4, 2.0**-5, 2.0**-6, 2.0**-7, 2.0**-9)
-
-# --- tasks ----------------------------------------------------------------------------------------
-
-
-class Question(NamedTuple):
-    """Coefficients ``base + length·move``.
-
-    ``q``: the width of kinks; ``hessian``: whether it is wanted; ``lengths``: others at which the
-    slope along the move is.
-    """
-
-    base: Floats
-    move: Floats
-    length: float
-    q: float
-    hessian: bool = False
-    lengths: tuple[float, ...] = ()
-
-
-class SampleSums(NamedTuple):
-    """The answer of a partition, and who gave it after how long.
-
-    ``u``: (1/λ) Σ c b x; ``slopes``: of Σ c e along the move, at the length in question and at the
-    others; ``moved``: Σ c (b − a)²; ``value``: Σ c φ(z); ``hessian``: its upper triangle, or empty.
-    """
-
-    u: CompactVector
-    slopes: Floats
-    moved: float
-    value: float
-    hessian: Floats
-    seconds: float
-    process: tuple[str, int]
-
-    @property
-    def nbytes(self) -> int:
-        return self.u.nbytes + self.slopes.nbytes + self.hessian.nbytes
-
-
-def _responder(block: Block, a: Floats, question: Question) -> tuple[Any, Any]:
-    """The losses of the samples, and a function from a length to their response there."""
-    losses = SmoothLosses(block, a, question.q) if block.width == 1 else BlockLosses(block)
-    z, along = block.decision(question.base), block.decision(question.move)
-
-    def at(length: float) -> Response:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return losses.respond(z, along, length)
-
-    return losses, at
-
-
-def sample_sums(block: Block, a: Floats, k: int, question: Question) -> tuple[SampleSums, Floats]:
-    """What the samples of a partition add up to (a task)."""
-    began = time.perf_counter()
-    losses, at = _responder(block, a, question)
-    slopes = [at(length).slope for length in question.lengths]
-    response = at(question.length)
-    matrix = losses.hessian(response) if question.hessian else np.empty((0, 0))
-    away = response.b - a
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = block.loss_value(response.z)
-    answer = SampleSums(
-        compact(block.average(response.b)),
-        np.array([response.slope, *slopes]),
-        float(np.sum(block.weighted(away) * away)),
-        value,
-        matrix[np.triu_indices(len(matrix))],
-        time.perf_counter() - began,
-        (os.uname().nodename, os.getpid()),
-    )
-    return answer, a
-
-
-def adopt_slopes(
-    block: Block, a: Floats, k: int, message: tuple[Question, float]
-) -> tuple[SampleSums, Floats]:
-    """Make the slopes at these coefficients the dual variables, and sum up what follows from them
-    at another width (a task)."""
-    question, q = message
-    b = _responder(block, a, question)[1](question.length).b
-    return sample_sums(block, b, k, question._replace(q=q, lengths=()))[0], b
-
-
-def target_moments(
-    block: Block, a: Floats, k: int, mean: float | None
-) -> tuple[TargetMoments, Floats]:
-    """TargetMoments of the targets of a partition (a task)."""
-    return moments(block, mean), a
-
-
-# --- the driver's side ----------------------------------------------------------------------------
 
 
 class TotalSums(NamedTuple):
@@ -125,6 +41,7 @@ class TotalSums(NamedTuple):
     u: Floats
     moved: float
     value: float
+    curvature: float
     hessian: Floats
 
 
@@ -168,16 +85,22 @@ class SampleSumsProblem:
 
 
 class PartitionedLosses(SmoothLosses):
-    """The losses of all partitions, whose sums are the answers of an exchange."""
+    """The losses of all partitions, whose sums are the answers of an exchange.
 
-    def __init__(self, problem: SampleSumsProblem, engine: Engine, width: float) -> None:
+    Of many features no Hessians are asked for: systems are solved by products, an exchange each.
+    """
+
+    def __init__(
+        self, problem: SampleSumsProblem, engine: Engine, width: float, *, by_products: bool
+    ) -> None:
+        self.by_products = by_products
         self.problem, self.engine = problem, engine  # type: ignore[assignment]
         problem.losses = self
         self.q = self.widest = width
         self.least = TUNING.least_width * width
         self.answers: list[SampleSums] = []  # since the driver has read them last
-        self.exchanges = self.sent = 0
-        self.searched: tuple[Any, Any] = (None, None)  # base and move of the last whole step
+        self.exchanges = self.sent = self.received = 0
+        self.searched = np.empty(0), np.empty(0)  # base and move of the last search
         self.slopes: dict[float, float] = {}  # along it, by length
         self.adopted: Slopes | None = None  # where the last dual variables came from
 
@@ -187,9 +110,9 @@ class PartitionedLosses(SmoothLosses):
             if self.adopted is None or not np.array_equal(self.adopted.base, z):
                 self.adopted = Slopes(z, np.zeros_like(z), 0.0)
             return self.response(self.adopted)
-        b = Slopes(z, move, length)
-        if self.searched[0] is not z or self.searched[1] is not move:
-            self.searched, self.slopes, self.adopted = (z, move), {}, None
+        if not all(map(np.array_equal, self.searched, (z, move))):
+            self.searched, self.slopes, self.adopted = (z.copy(), move.copy()), {}, None
+        b = Slopes(*self.searched, length)  # copies: the arguments may change in place
         if length not in self.slopes:
             lengths = tuple(length * share for share in _LENGTHS)
             self.slopes.update(zip((length, *lengths), self._ask(b, lengths)))
@@ -210,28 +133,49 @@ class PartitionedLosses(SmoothLosses):
         return found
 
     def _ask(self, b: Slopes, lengths: tuple[float, ...] = ()) -> Any:
-        question = Question(b.base, b.move, b.length, self.q, True, lengths)
+        question = Question(b.base, b.move, b.length, self.q, not self.by_products, lengths)
         answers = self.engine.ask(sample_sums, question)
         self._take_in(b, answers)
         return np.sum([each.slopes for each in answers], axis=0)
 
     def _take_in(self, b: Slopes, answers: list[SampleSums]) -> None:
         """Add up what partitions have answered about b."""
-        self.exchanges += 1
-        self.sent += self.engine.size * (b.base.nbytes + b.move.nbytes)
+        self.count(b.base.nbytes + b.move.nbytes, sum(each.nbytes for each in answers))
         self.answers += answers
         b.sums = TotalSums(
             sum_in_order([each.u for each in answers]),
             float(sum(each.moved for each in answers)),
             float(sum(each.value for each in answers)),
+            float(sum(each.curvature for each in answers)),
             np.asarray(sum(each.hessian for each in answers)),
         )
+
+    def count(self, sent: int, received: int) -> None:
+        """An exchange, with the bytes to each partition and from all of them."""
+        self.exchanges += 1
+        self.sent += self.engine.size * sent
+        self.received += received
 
     def balanced(self, w: Floats, response: Response) -> Response:
         return response
 
-    def systems(self, shape: Any) -> None:
-        return None
+    def systems(self, shape: Any) -> Systems | None:
+        return Systems(self.problem, shape, PartitionedProducts(self)) if self.by_products else None
+
+    def total_curvature(self, at: Response) -> float:
+        return self.sums(at.b).curvature
+
+    def total_slope(self, at: Response) -> float:
+        return float(self.sums(at.b).u[-1]) * self.problem.lam / self.problem.constant
+
+    def along_intercept(self) -> Floats:
+        move = np.zeros(self.problem.coef_size)
+        move[-1] = 1.0 / self.problem.constant
+        return move
+
+    def curvatures(self, z: Floats) -> Floats:
+        """They stay where the samples are; the coefficients stand for them."""
+        return z
 
     def hessian(self, at: Response) -> Floats:
         size = len(at.z)
@@ -244,7 +188,7 @@ class PartitionedLosses(SmoothLosses):
 
     def adopt(self, b: Any, q: float) -> None:
         """Make the slopes at a point the dual variables of the partitions, and go on at width q."""
-        question = Question(b.base, b.move, b.length, self.q, True)
+        question = Question(b.base, b.move, b.length, self.q, not self.by_products)
         at = b.base + b.length * b.move
         self.adopted = Slopes(at, np.zeros_like(at), 0.0)
         self._take_in(self.adopted, self.engine.run(adopt_slopes, (question, q)))
@@ -267,6 +211,30 @@ class PartitionedLosses(SmoothLosses):
 
     def restore(self, state: dict[str, Any]) -> None:
         self.q, self.least, self.widest = state["q"], state["least"], state["widest"]
+
+
+class PartitionedProducts:
+    """Products with the Hessian of all samples, each of them an exchange."""
+
+    def __init__(self, losses: PartitionedLosses) -> None:
+        self.losses, self.data = losses, losses.problem
+
+    def no_image(self) -> Floats:
+        return np.zeros(self.data.coef_size)
+
+    def times(self, weights: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """v, which stands for X v, and Xᵀ diag(curvatures) X v."""
+        return v, self._ask(ProductQuestion(weights, v))[0]
+
+    def moments(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Σ curvature x and Σ curvature x² of each feature."""
+        sums, squares = self._ask(ProductQuestion(weights, None))
+        return sums, squares
+
+    def _ask(self, question: ProductQuestion) -> list[Floats]:
+        answers = self.losses.engine.ask(hessian_product, question)
+        self.losses.count(2 * question.at.nbytes, sum(v.nbytes for one in answers for v in one))
+        return [sum_in_order(list(each)) for each in zip(*answers)]
 
 
 def first_width_of(engine: Engine, facts: DriverFacts) -> float:

@@ -220,11 +220,11 @@ class Descent:
             return response
         missing = self._imbalance(response)
         for _ in range(TUNING.intercept_steps):
-            curvature = float(np.sum(self.losses.curvatures(response.z)))
+            curvature = self.losses.total_curvature(response)
             if not missing * missing > TUNING.intercept_share * self.enough * curvature > 0.0:
                 break
             shift = missing / curvature
-            new = self.losses.respond(response.z, np.ones(problem.n), shift)
+            new = self.losses.respond(response.z, self.losses.along_intercept(), shift)
             left = self._imbalance(new)
             if not abs(left) < abs(missing):
                 break
@@ -235,7 +235,7 @@ class Descent:
     def _imbalance(self, response: Response) -> float:
         """How fast Ψ falls if all decision values grow."""
         fixed = self.problem.lam * float(np.ravel(self.fixed_u)[-1]) / self.problem.constant
-        return float(np.sum(self.problem.c * response.b)) + fixed
+        return self.losses.total_slope(response) + fixed
 
     def restricted_to(self, samples: Any) -> Descent:
         """The same on some of the samples, with the slopes of the others fixed."""

@@ -86,6 +86,18 @@ class SmoothLosses:
         parallel.together(_curvatures, calls)
         return out
 
+    def total_curvature(self, at: Response) -> float:
+        """Σ c e''."""
+        return float(np.sum(self.curvatures(at.z)))
+
+    def total_slope(self, at: Response) -> float:
+        """Σ c b."""
+        return float(np.sum(self.problem.c * at.b))
+
+    def along_intercept(self) -> Floats:
+        """How decision values move with an intercept."""
+        return np.ones(self.problem.n)
+
     def systems(self, shape: Shape) -> Systems | None:
         """Newton systems without matrices, where these cost more."""
         return Systems(self.problem, shape) if solves_by_products(self.problem) else None

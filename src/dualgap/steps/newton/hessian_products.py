@@ -26,6 +26,10 @@ class HessianProducts:
         # Dense columns as rows would be read with large strides.
         self.in_one_pass = data.by_rows or storage.is_sparse(data.X)
 
+    def no_image(self) -> Floats:
+        """X times 0."""
+        return np.zeros(self.data.n)
+
     def times(self, weights: Floats, v: Floats) -> tuple[Floats, Floats]:
         """X v, and Xᵀ diag(weights) X v."""
         data = self.data

@@ -36,12 +36,14 @@ Overshoots = Callable[[Floats, Floats], bool]
 class Systems:
     """The systems of one problem, and the last factor."""
 
-    def __init__(self, problem: Problem, shape: Shape) -> None:
-        self.problem, self.products = problem, HessianProducts(problem)
+    def __init__(self, problem: Problem, shape: Shape, products: Any = None) -> None:
+        """``products`` with the Hessian, if samples are elsewhere; there are no factors then."""
+        self.problem = problem
+        self.products = HessianProducts(problem) if products is None else products
         self.quadratic = problem.lam * shape.l2
         held = shape.l2 > 0.0
         self.per_gap = np.divide(0.5, self.quadratic, out=np.zeros(problem.d), where=held)
-        self.seconds = Seconds.of(problem)
+        self.seconds = Seconds.of(problem) if products is None else PRODUCTS_ALONE
         self.kernel: SampleKernel | None = None
         self.moments: Variances | None = None
         self.factor: Any = None
@@ -63,7 +65,7 @@ class Systems:
         """
         quadratic = self.quadratic + damping
         step, residual = np.zeros_like(gradient), -gradient
-        image = np.zeros(self.problem.n)
+        image = self.products.no_image()
         solve = self.factor or self._moments(weights, quadratic)
         along = solve(residual)
         size = float(np.sum(residual * along))
@@ -189,6 +191,9 @@ class Seconds(NamedTuple):
     def of_factor(self, known: bool) -> float:
         """The cheaper factor."""
         return min(self.gram, self.of_kernel(known))
+
+
+PRODUCTS_ALONE = Seconds(0.0, np.inf, np.inf, np.inf, np.inf)
 
 
 def _kernel_products(problem: Problem) -> float:
