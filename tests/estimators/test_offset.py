@@ -51,6 +51,25 @@ def test_poisson_rates_are_those_of_statsmodels(claims):
     np.testing.assert_allclose(model.predict(X), expected.fittedvalues / exposure, rtol=1e-6)
 
 
+def test_standard_errors_know_offsets(claims, classes):
+    sm = pytest.importorskip("statsmodels.api")
+    X, y, exposure, _ = claims
+    model = dg.PoissonRegressor(alpha=0.0, tol=1e-12).fit(X, y, offset=np.log(exposure))
+    expected = sm.GLM(y, sm.add_constant(X), sm.families.Poisson(), exposure=exposure).fit()
+    errors = np.sqrt(np.diag(model.summary().covariance))
+    np.testing.assert_allclose(errors, np.roll(expected.bse, -1), rtol=1e-5)
+    X, two, three, o, rows = classes
+    model = dg.LogisticRegression(C=np.inf, tol=1e-12).fit(X, two, offset=o)
+    binomial = sm.families.Binomial()
+    expected = sm.GLM((two == "yes") * 1.0, sm.add_constant(X), binomial, offset=o).fit()
+    errors = np.sqrt(np.diag(model.summary().covariance))
+    np.testing.assert_allclose(errors, np.roll(expected.bse, -1), rtol=1e-5)
+    # Offsets that are constant for each class move the intercepts alone.
+    one = dg.LogisticRegression(C=1.0, tol=1e-12).fit(X, three)
+    moved = dg.LogisticRegression(C=1.0, tol=1e-12).fit(X, three, offset=np.tile(rows[0], (120, 1)))
+    np.testing.assert_allclose(moved.summary().covariance, one.summary().covariance, atol=1e-6)
+
+
 def test_offsets_are_rates_weighted_by_exposure(claims):
     """t·e^z − y·z is t·(e^z − (y/t)·z)."""
     X, y, t, s = claims
