@@ -38,6 +38,9 @@ class OnGroups(LinearRegressor):
     p0: int = 10
     prune: bool = True
     ws_strategy: str = "subdiff"
+    # These are about single columns, which a penalty on groups does not know.
+    penalty_weight: Any = field(default=None, init=False)
+    bounds: Any = field(default=None, init=False)
 
     _lam = Strength._lam  # not a base, since ``groups`` come before ``alpha``
 

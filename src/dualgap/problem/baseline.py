@@ -31,7 +31,7 @@ class Tuning:
     # Decision value of a class without weight: its exponential is 0, and it is still finite.
     absent_class: float = -1e3
     doublings: int = 60  # of the stride, until the slope changes its sign: up to a factor 1e18
-    halvings: int = 90  # trials inside the bracket, every third of which halves it
+    halvings: int = 240  # trials inside the bracket, every third of which halves it
     # For the constants of several classes with offsets: a Newton step costs a pass over these.
     newton_steps: int = 50
     settled: float = 1e-20  # of the Newton decrement, whose square root is the error of a slope
@@ -49,6 +49,11 @@ def null_objective(problem: Any) -> float:
     with np.errstate(over="ignore"):
         scale = float(problem.value_at_origin - problem.floor)
     if problem.intercept is True:
+        if problem.offset is not None:  # which may be so far from 0 that P(0) overflows
+            y, zeros, none = problem.plain_y, np.zeros(problem.dual_size), np.empty(0)
+            points = problem.given_loss, y, problem.c, zeros, zeros
+            sums = terms.sample_terms(*points, terms.no_error, none, problem.width)
+            scale = min(scale, sums.values + problem.origin_value - problem.floor)
         found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
         scale = above_null(found, scale)
     return above_rounding(scale, problem.floor)
@@ -201,7 +206,8 @@ def _best_constant(loss: Any, y: Any, c: Any, offset: float, stride: float) -> t
         total += offset
         if total < best_value:
             best, best_value = middle, total
-        if abs(at_middle * (far - near)) <= _ACCURACY * best_value:  # no more can be gained
+        enough = _ACCURACY * best_value
+        if abs(at_middle * (far - near)) <= enough < math.inf:  # no more can be gained
             break
         if at_middle * at_zero > 0.0:
             near, at_near = middle, at_middle

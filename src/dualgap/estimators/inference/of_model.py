@@ -56,7 +56,7 @@ def refuse(problem: Problem, model: Any, kind: str) -> None:
             "that a penalty sets to zero or bounds (L1, non-negative, boxes); refit without a "
             "penalty or with L2, on data that have not chosen the features"
         )
-    loss = problem.loss
+    loss = problem.given_loss
     if getattr(loss, "likelihood", None) is None:
         smooth = not problem.targets.block and getattr(loss, "differentiable", False)
         if not smooth:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import sklearn.linear_model
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
@@ -49,6 +50,25 @@ def test_poisson_rates_are_those_of_statsmodels(claims):
         model.predict(X, offset=np.log(exposure)), expected.fittedvalues, rtol=1e-6
     )
     np.testing.assert_allclose(model.predict(X), expected.fittedvalues / exposure, rtol=1e-6)
+
+
+def test_standard_errors_know_offsets(claims, classes):
+    sm = pytest.importorskip("statsmodels.api")
+    X, y, exposure, _ = claims
+    model = dg.PoissonRegressor(alpha=0.0, tol=1e-12).fit(X, y, offset=np.log(exposure))
+    expected = sm.GLM(y, sm.add_constant(X), sm.families.Poisson(), exposure=exposure).fit()
+    errors = np.sqrt(np.diag(model.summary().covariance))
+    np.testing.assert_allclose(errors, np.roll(expected.bse, -1), rtol=1e-5)
+    X, two, three, o, rows = classes
+    model = dg.LogisticRegression(C=np.inf, tol=1e-12).fit(X, two, offset=o)
+    binomial = sm.families.Binomial()
+    expected = sm.GLM((two == "yes") * 1.0, sm.add_constant(X), binomial, offset=o).fit()
+    errors = np.sqrt(np.diag(model.summary().covariance))
+    np.testing.assert_allclose(errors, np.roll(expected.bse, -1), rtol=1e-5)
+    # Offsets that are constant for each class move the intercepts alone.
+    one = dg.LogisticRegression(C=1.0, tol=1e-12).fit(X, three)
+    moved = dg.LogisticRegression(C=1.0, tol=1e-12).fit(X, three, offset=np.tile(rows[0], (120, 1)))
+    np.testing.assert_allclose(moved.summary().covariance, one.summary().covariance, atol=1e-6)
 
 
 def test_offsets_are_rates_weighted_by_exposure(claims):
@@ -246,6 +266,27 @@ def test_a_warm_start_keeps_its_offsets(claims):
     first = model.coef_.copy()
     model.fit(X, y, offset=np.log(t))
     np.testing.assert_allclose(model.coef_, first, rtol=1e-3)
+
+
+def test_certify_takes_the_offsets_of_glum_and_of_named_objectives(claims):
+    X, y, t, s = claims
+    o = np.log(t)
+    model = dg.PoissonRegressor(alpha=0.1, tol=1e-10).fit(X, y, s, offset=o)
+    named = {"loss": "poisson", "penalty": "l2", "lam": 0.1, "sample_weight": s}
+    proof = dg.certify(X, y, model.coef_, model.intercept_, offset=o, **named)
+    assert proof.gap <= 1e-8
+    assert dg.certify(X, y, model.coef_, model.intercept_, **named).gap > 1e-3
+    glum = pytest.importorskip("glum")
+    theirs = glum.GeneralizedLinearRegressor(
+        family="poisson", alpha=0.1, l1_ratio=0.0, gradient_tol=1e-10
+    )
+    theirs.fit(X, y, sample_weight=s, offset=o)
+    found = dg.certify(theirs, X, y, s, offset=o)
+    assert found.gap <= 1e-8
+    assert found.primal == pytest.approx(model.certificate_.primal, rel=1e-7)
+    linear = sklearn.linear_model.Ridge().fit(X, y)
+    with pytest.raises(ValueError, match="offset: no Ridge of sklearn is fitted with one"):
+        dg.certify(linear, X, y, offset=o)
 
 
 def test_refusals(claims, classes):
