@@ -41,7 +41,9 @@ def test_norms_of_short_rows(shape, dtype):
 @pytest.mark.parametrize("constant", [0.0, 2.0])
 def test_products_with_long_rows(constant):
     X = rng.standard_normal((3, 2500))
-    w, out = rng.standard_normal(2500 + (constant > 0.0)), np.empty(3)
-    getattr(times_in_blocks, "py_func", times_in_blocks)(X, constant, w, out)
-    last = constant * w[-1] if constant else 0.0
-    np.testing.assert_allclose(out, X @ w[:2500] + last, rtol=1e-12)
+    for used in (2500, 157, 156, 3, 0):  # of which few are gathered
+        w, out = rng.standard_normal(2500 + (constant > 0.0)), np.empty(3)
+        w[rng.permutation(2500)[used:]] = 0.0
+        getattr(times_in_blocks, "py_func", times_in_blocks)(X, constant, w, out)
+        last = constant * w[-1] if constant else 0.0
+        np.testing.assert_allclose(out, X @ w[:2500] + last, rtol=1e-12, atol=1e-12)
