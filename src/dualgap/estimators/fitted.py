@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import losses
+from dualgap.compile.kernels import kernel
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, split
@@ -127,7 +128,16 @@ def _is_least_squares(problem: Problem) -> bool:
 
 def _balanced(problem: Problem, z: Floats, intercept: Any) -> Any:
     """For the squared loss the best intercept given the coefficients, as if X were centred."""
-    residuals = problem.y - z
-    shift = float(np.sum(problem.c * residuals))
-    size = float(np.sum(problem.c * np.abs(residuals))) + abs(intercept)
+    shift, size = _mean_residuals(problem.y, problem.c, z)
+    size += abs(intercept)
     return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept
+
+
+@kernel
+def _mean_residuals(y: Any, c: Any, z: Any) -> tuple[float, float]:
+    """The weighted means of residuals and of their sizes."""
+    mean, size = 0.0, 0.0
+    for i in range(len(y)):
+        part = c[i] * (y[i] - z[i])
+        mean, size = mean + part, size + abs(part)
+    return mean, size

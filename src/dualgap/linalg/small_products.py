@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dualgap.compile.kernels import inner
 from dualgap.linalg.dense import BLOCK
+
+# One of so many entries: reading an entry out of order costs as much as reading a line of a cache.
+_FEW = 16
 
 
 @inner
@@ -27,16 +32,26 @@ def times(X: Any, constant: float, w: Any, out: Any) -> None:
 
 @inner
 def times_in_blocks(X: Any, constant: float, w: Any, out: Any) -> None:
-    """The same for long rows, in the blocks that bounds on rounding errors count on."""
+    """The same for long rows, in the blocks that bounds on rounding errors count on. Of a vector
+    with few entries other than 0 only these are multiplied."""
     n, p = X.shape
+    used, count = np.empty(min(p // _FEW, BLOCK) + 1, np.int64), 0
+    for j in range(p):
+        if w[j] != 0.0 and count < len(used):
+            used[count] = j
+            count += 1
     for i in range(n):
         total = 0.0
-        for first in range(0, p, BLOCK):
-            # Slices, whose indices do not count from the end, else without vector instructions
-            x, v, block = X[i, first : min(first + BLOCK, p)], w[first : first + BLOCK], 0.0
-            for t in range(len(x)):
-                block += x[t] * v[t]
-            total += block
+        if count < len(used):
+            for t in range(count):
+                total += X[i, used[t]] * w[used[t]]
+        else:
+            for first in range(0, p, BLOCK):
+                # Slices, whose indices do not count from the end, else without vector instructions
+                x, v, block = X[i, first : min(first + BLOCK, p)], w[first : first + BLOCK], 0.0
+                for t in range(len(x)):
+                    block += x[t] * v[t]
+                total += block
         out[i] = total + constant * w[p] if constant > 0.0 else total
 
 

@@ -11,6 +11,7 @@ partitions of distributed data lead theirs to it as well.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -152,17 +153,17 @@ def certificate_from_all_sums(
             upper = min(upper, _rounded_up(dual_error - samples.conjs - features.conjs + gap))
     if problem.width > 1:
         feature_parts = feature_parts.reshape(problem.d, -1).sum(axis=1)
-    gap = np.inf if np.isnan(gap) or np.isinf(primal) else gap
+    gap = np.inf if math.isnan(gap) or math.isinf(primal) else gap
     certificate = Certificate(
-        primal=np.inf if np.isnan(primal) else primal,
-        dual=-np.inf if np.isnan(dual) else dual,
+        primal=np.inf if math.isnan(primal) else primal,
+        dual=-np.inf if math.isnan(dual) else dual,
         gap=gap,
         scale=scale,
         radius=_radius(gap, problem.lam * problem.least_strength),
         sample_parts=sample_parts,
         feature_parts=feature_parts,
         constant=problem.constant,
-        upper=np.inf if np.isnan(upper) else upper,
+        upper=np.inf if math.isnan(upper) else upper,
         least=least,
     )
     return certificate, gap_error + dual_error
@@ -177,7 +178,7 @@ def _radius(gap: float, strength: float) -> float | None:
         return None
     if not gap < np.inf:
         return np.inf
-    return float(np.sqrt(2.0 * gap) / np.sqrt(strength)) * (1.0 + 4.0 * EPS)
+    return math.sqrt(2.0 * gap) / math.sqrt(strength) * (1.0 + 4.0 * EPS)
 
 
 # --- from a pair to its certificate ---------------------------------------------------------------

@@ -49,12 +49,10 @@ class Sums(NamedTuple):
 def total(parts: Sequence[Any]) -> Sums:
     """Add up the sums of pieces or partitions. Each sum is rounded once."""
     alone = len(parts) == 1
-    found = Sums(*parts[0]) if alone else Sums(*(_exact_sum(column) for column in zip(*parts)))
-    return found._replace(
-        primal_error=_COVERED * found.primal_error,
-        gap_error=_COVERED * found.gap_error,
-        dual_error=_COVERED * found.dual_error,
+    values, conjs, gap, primal, whole, dual = (
+        parts[0] if alone else (_exact_sum(column) for column in zip(*parts))
     )
+    return Sums(values, conjs, gap, _COVERED * primal, _COVERED * whole, _COVERED * dual)
 
 
 def _exact_sum(numbers: tuple[float, ...]) -> float:

@@ -75,16 +75,15 @@ class ColumnPath:
         edge = max(2.0 * l1 - self.l1_ratio * before, 0.0)
         least, share = LEAST_SHARE * 0.5 * self.square, TUNING.share_of_target
         inside, sweeps = np.zeros(self.problem.p, np.bool_), 0
+        places = np.empty(self.problem.p, np.int64)
         for _ in range(TUNING.sets):
-            push = -self.g if self.low == 0.0 else np.abs(self.g)
-            new = ((push > edge) | (self.x != 0.0)) & ~inside
-            if not new.any():
+            count, grows = _grow(self.g, self.x, self.low, edge, inside, places)
+            if not grows:
                 share *= TUNING.more_accurate
-            inside |= new
             edge = l1
-            set_ = np.flatnonzero(inside)
-            if len(set_) > TUNING.most_features:
+            if count > TUNING.most_features:
                 return False
+            set_ = places[:count].copy()
             self._enter(set_)
             own = self.place[set_]
             part, pull = self.gram[np.ix_(own, own)], self.pull[set_]
@@ -155,6 +154,21 @@ def _grown(array: Floats, used: int, size: int, width: int) -> Floats:
     out = np.zeros((size + size // 2, width))
     out[:used, : array.shape[1]] = array[:used]
     return out
+
+
+@kernel
+def _grow(g: Any, x: Any, low: float, edge: float, inside: Any, places: Any) -> tuple[int, bool]:
+    """Add the features whose pull exceeds ``edge``, and those that are used. Fills in the places of
+    all inside; returns how many they are, and whether there is a new one."""
+    count, grows = 0, False
+    for j in range(len(g)):
+        push = -g[j] if low == 0.0 else abs(g[j])
+        if not inside[j] and (push > edge or x[j] != 0.0):
+            inside[j] = grows = True
+        if inside[j]:
+            places[count] = j
+            count += 1
+    return count, grows
 
 
 @kernel
