@@ -337,3 +337,28 @@ def test_levels_without_events_have_a_proof_without_a_penalty(tmp_path, kind):
     np.savez(tmp_path / "data.npz", X=model.encoded(X).toarray(), y=y)
     model.save_proof(tmp_path / "proof.dgp")
     assert dgcheck.main([str(tmp_path / "data.npz"), str(tmp_path / "proof.dgp")]) == 0
+
+
+@pytest.mark.parametrize("model", [dg.Ridge(), dg.LassoCV(cv=3), dg.RidgeCV(cv=3)], ids=str)
+def test_facts_of_columns_are_those_of_all_levels(model):
+    X, eta, _ = frame()
+    ours = clone(model).set_params(
+        categories="auto",
+        tol=1e-8,
+        penalty_weight={"region": 3.0, "region=r1": 5.0, "age": 2.0},
+    )
+    ours.fit(X, eta)
+    plain = one_hot(X)
+    factors = {f"region_r{k}": 5.0 if k == 1 else 3.0 for k in range(4)}
+    theirs = clone(model).set_params(penalty_weight={**factors, "age": 2.0}, tol=1e-8)
+    theirs.fit(plain, eta)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_offsets():
+    X, eta, rng = frame()
+    y, offset = rng.poisson(np.exp(eta)).astype(float), rng.normal(size=300)
+    model = dg.PoissonRegressor(alpha=0.01)
+    ours = clone(model).set_params(categories="auto", tol=1e-8).fit(X, y, offset=offset)
+    theirs = clone(model).set_params(tol=1e-8).fit(one_hot(X), y, offset=offset)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
