@@ -120,7 +120,15 @@ def recorded():
 
 
 # These came after 0.1, by keyword only: code for 0.1 may not know them.
-LATER = {"relative_to": "optimum", "penalty_weight": None, "bounds": None, "offset": None}
+LATER = {
+    "relative_to": "optimum",
+    "penalty_weight": None,
+    "bounds": None,
+    "offset": None,
+    "categories": None,
+    "handle_unknown": "error",
+    "handle_missing": "error",
+}
 
 
 def without_annotations(signature):

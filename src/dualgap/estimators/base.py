@@ -20,7 +20,8 @@ from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_
 from dualgap.estimators.fitted import Fit
 from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
-from dualgap.estimators.validated import new_data, refuse_as_sklearn
+from dualgap.estimators.reads_data import ReadsData
+from dualgap.estimators.validated import refuse_as_sklearn
 from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
@@ -37,7 +38,7 @@ MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
+class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
     """The base of all estimators, with the parameters that all of them take."""
 
     fit_intercept: bool = True
@@ -54,6 +55,9 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     sampling: Any = None
     callback: Any = None
     relative_to: str = "optimum"
+    categories: Any = None
+    handle_unknown: str = "error"
+    handle_missing: str = "error"
 
     _joint = False  # whether one problem has a column of coefficients for each class
     _starts_solved = False  # whether the coefficients that a fit starts from should be its result
@@ -92,7 +96,10 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
 
     def _facts_of_columns(self, p: int) -> tuple[Any, Any]:
         """``penalty_weight`` and ``bounds`` by position."""
-        names = getattr(self, "feature_names_in_", None)
+        names, encoding = getattr(self, "feature_names_in_", None), vars(self).get("_encoding")
+        if encoding is not None:
+            given = encoding.spread(self.penalty_weight), encoding.spread(self.bounds)
+            return factors_of(given[0], p, encoding.names), bounds_of(given[1], p, encoding.names)
         return factors_of(self.penalty_weight, p, names), bounds_of(self.bounds, p, names)
 
     @property
@@ -199,9 +206,6 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
         """The attributes that a callback needs to predict with an unfinished model."""
         return {"coef_": snapshot.coef.T, "intercept_": snapshot.intercept}
-
-    def _read(self, X: Any) -> Any:
-        return new_data(self, X)
 
     # --- scikit-learn's and Python's protocols -------------------------------------------------
 

@@ -56,6 +56,15 @@ PARAMETERS = {
         Replaces the sampling of the method.""",
     "callback": """callable, optional
         Called with a ``Snapshot`` at each gap check; a true result stops the run.""",
+    "categories": """"auto" or list of columns, optional
+        Columns of a dataframe that hold categories. Each level becomes a feature, none is left out;
+        numeric columns come first. "auto" takes columns of categories, text and booleans. None
+        refuses text.""",
+    "handle_unknown": """"error" or "ignore", default "error"
+        What to do about levels that a fit has not seen: "ignore" takes them for none of those that
+        it has.""",
+    "handle_missing": """"error" or "category", default "error"
+        What to do about missing values of categorical columns: "category" makes them a level.""",
     "solver": f"""str
         {COMPATIBLE} See ``method``.""",
     "solver_options": f"""dict, optional
@@ -80,6 +89,8 @@ PARAMETERS = {
 ATTRIBUTES = {
     "coef_, intercept_": """arrays
         The model, in the dtype of X and the shapes of scikit-learn.""",
+    "coef_names_": """array of str
+        The names of the coefficients: columns of X, and "column=level" for categories.""",
     "certificate_": """Certificate, or a list of them
         Objective, lower bound and gap of ``coef_`` and ``intercept_`` as stored. If several classes
         or targets are problems of their own, this and all attributes below have an entry for

@@ -13,12 +13,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
     assert_all_finite,
     check_array,
     check_is_fitted,
+    check_X_y,
     validate_data,
 )
 
+from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
+from dualgap.linalg.storage import is_coded
 from dualgap.linalg.validate import Floats, number
 
 STORAGES = ("csr", "csc")
@@ -27,11 +32,45 @@ DTYPES = (np.float64, np.float32)
 
 def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """X and y to fit a model to. A plain X may have entries that are not finite."""
-    if not (_is_plain(X) and _is_plain_target(y, len(X))):
-        return validate_data(model, X, y, accept_sparse=STORAGES, dtype=DTYPES, **rules)
+    if model.categories is not None or not (_is_plain(X) and _is_plain_target(y, len(X))):
+        return finite_data(model, X, y, **rules)
+    model.__dict__.pop("_encoding", None)
     model.n_features_in_ = X.shape[1]
     model.__dict__.pop("feature_names_in_", None)
     return X, y
+
+
+def finite_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+    """The same, checked by scikit-learn."""
+    if is_coded(X):  # by the estimator that this one is part of
+        model.n_features_in_ = X.shape[1]
+        return X, y
+    model.__dict__.pop("_encoding", None)
+    if model.categories is not None:
+        return _with_categories(model, X, y, **rules)
+    _refuse_text(X)
+    return validate_data(model, X, y, accept_sparse=STORAGES, dtype=DTYPES, **rules)
+
+
+def _with_categories(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+    """The same, where some columns of X are encoded."""
+    encoding, data = learn(model, X)
+    _, y = check_X_y(np.zeros((len(X), 1)), y, estimator=model, **rules)
+    _check_feature_names(model, X, reset=True)
+    _check_n_features(model, X, reset=True)
+    model._encoding = encoding
+    return data, y
+
+
+def _refuse_text(X: Any) -> None:
+    words = text_columns(X) if is_frame(X) else []
+    if not words:
+        return
+    try:
+        np.asarray(X[words], dtype=np.float64)
+    except (TypeError, ValueError):
+        advice = 'use categories="auto"'
+        raise ValueError(refusal(words, advice)) from None
 
 
 def labelled_data(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -67,6 +106,17 @@ def new_data(model: Any, X: Any) -> Any:
     if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
         return X
     check_is_fitted(model)
+    if is_coded(X):
+        return X
+    if "_encoding" in fitted:
+        if not is_frame(X):
+            raise ValueError(
+                f"{type(model).__name__} was fitted to a dataframe with categorical columns: "
+                f"predict for one with the same columns, not for {type(X).__name__}"
+            )
+        _check_feature_names(model, X, reset=False)
+        _check_n_features(model, X, reset=False)
+        return encode(model, model._encoding, X)
     return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
 
 

@@ -27,6 +27,8 @@ def digest(*arrays: Any) -> str:
 
 def digest_of_data(X: Any) -> str:
     """The digest of X as it is stored: the same numbers in another layout have another digest."""
+    if storage.is_coded(X):
+        return f"codes {digest(X.numbers, X.codes)}"
     if storage.is_sparse(X):
         used = int(X.indptr[-1])
         return f"{X.format} {digest(X.data[:used], X.indices[:used], X.indptr)}"

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.linalg import dense, products, storage
-from dualgap.linalg.matrices import Bordered, Dense, DenseBordered, DenseExtended, Extended
+from dualgap.linalg import coded_products, dense, products, storage, validate
+from dualgap.linalg.matrices import Bordered, Codes, Dense, DenseBordered, DenseExtended, Extended
 from dualgap.linalg.shift import Shift, moved
 from dualgap.linalg.validate import LARGEST, SMALLEST, Floats, NotFiniteError, positive
 
 # Dense rows of at least so many features, of which at most one in so many has a coefficient: then
 # gathering these columns costs less than a pass. 38 × 7129 with 30 coefficients: a quarter.
 _MANY_FEATURES, _COPY_SHARE = 1000, 16
-# What a matrix is made of, and what it has found out about itself.
+# What it is made of, and what it has found out about itself.
 _GIVEN = ("given", "X", "shift", "n", "p", "d", "intercept", "constant", "size", "_along")
 _MEASURED = (
     "_measured", "row_squares", "column_squares", "total_square", "stored_rows", "rows", "columns",
@@ -49,7 +49,7 @@ class DesignMatrix:
         *,
         is_whole: bool = True,
     ) -> None:
-        self.intercept = _check_intercept(intercept)
+        self.intercept = validate.intercept_of(intercept)
         scaling = positive(intercept_scaling, "intercept_scaling")
         self.constant = scaling if self.intercept == "penalised" else float(self.has_intercept)
         if isinstance(X, DesignMatrix):
@@ -85,6 +85,8 @@ class DesignMatrix:
         if isinstance(stored, Dense):
             self._along, across = dense.measure(stored)
             self._measured["across"] = across, np.broadcast_to(len(self._along), len(across))
+        elif isinstance(stored, Codes):
+            self._along, self._measured["across"] = coded_products.measure(stored)
         else:
             self._along = products.measure(stored)
         size = float(np.sqrt(np.max(self._along)))
@@ -272,6 +274,9 @@ class DesignMatrix:
         if weights.min() == weights.max() < np.inf:
             return squares if weights[0] == 1.0 else np.asarray(weights[0] * squares)
         out = np.empty(len(squares))
+        if storage.is_coded(self.X) and not of_rows:  # columns would take a copy
+            products.scattered_squares(self.rows, weights, out)
+            return out
         products.weighted_squares(self.rows if of_rows else self.columns, weights, out)
         return out
 
@@ -290,11 +295,3 @@ class DesignMatrix:
         squares = products.weighted_squares if self.by_rows else products.scattered_squares
         squares(self._stored, shares, out)
         return out + 1.0 / self.n if self.has_intercept else out
-
-
-def _check_intercept(intercept: Any) -> bool | str:
-    if isinstance(intercept, (bool, np.bool_)):
-        return bool(intercept)
-    if isinstance(intercept, str) and intercept == "penalised":
-        return intercept
-    raise ValueError(f'intercept must be True, False or "penalised", not {intercept!r}')

@@ -10,7 +10,8 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg import parallel, storage
+from dualgap.linalg import coded_products, parallel, products, storage
+from dualgap.linalg.cells import groups_of
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
@@ -28,11 +29,40 @@ def gram(data: DesignMatrix, weights: Floats) -> Floats:
     p, constant = data.p, data.constant
     if not storage.is_sparse(data.X):
         return _of_dense(data.X, weights, constant)
+    if storage.is_coded(data.X):
+        return _of_codes(data, weights)
     total = np.zeros((data.d, data.d))
     total[:p, :p] = _of_sparse(data.stored_rows, weights, p)
     if constant:
         sums = data.summed(weights, 1)
         total[p] = total[:, p] = constant * sums
+    return total
+
+
+def _of_codes(data: DesignMatrix, weights: Floats) -> Floats:
+    """Numbers meet numbers by BLAS, and levels in tables of cells."""
+    p, constant = data.p, data.constant
+    rows: Any = data.stored_rows
+    q = rows.used
+    table = coded_products.tables_of_cells(rows, weights)
+    sums = np.empty((p - q, 1 + q))
+    products.scatter(rows.levels, table.ravel(), sums.ravel())
+    lower = np.zeros((p - q, p - q))
+    _add_sparse(rows.levels, np.ascontiguousarray(table[:, 0]), lower)
+    groups = groups_of(data.X)
+    if len(groups) > 1:
+        own = np.empty(rows.codes.shape[1], np.int64)
+        for g, group in enumerate(groups):
+            own[group] = g
+        lower = lower + coded_products.cross_tabulate(rows, weights, own)
+    total = np.zeros((data.d, data.d))
+    total[q:p, :q], total[:q, q:p] = sums[:, 1:], sums[:, 1:].T
+    total[q:p, q:p] = lower + np.tril(lower, -1).T
+    numbers = np.r_[:q, p] if constant else np.arange(q)
+    if len(numbers):
+        total[np.ix_(numbers, numbers)] = _of_dense(data.X.numbers, weights, constant)
+    if constant:
+        total[p, q:p] = total[q:p, p] = constant * sums[:, 0]
     return total
 
 

@@ -3,6 +3,7 @@
 ``Dense``                a dense matrix, one coordinate per row; any strides, so a transpose is free
 ``Chosen``               some coordinates of a dense matrix
 ``Sparse``, ``Ones``     rows of a CSR matrix or columns of a CSC matrix; all entries 1
+``Codes``                rows of numbers and of categories, each of which is a feature that is 1
 ``Bordered``, ``Extended``  with a constant feature that is stored nowhere: one more entry in each
                          coordinate (by samples), or one more coordinate (by features)
 """
@@ -134,6 +135,57 @@ class Ones(Sparse):
         start, stop = self.indptr[i], self.indptr[i + 1]
         for t in range(start, min(stop, start + 64), 16):
             prefetch(self.indices, t)
+
+
+class Codes(NamedTuple):
+    """Coordinate i is ``numbers[i]``, and 1 at the places ``codes[i]``, which rise.
+
+    Passes read ``cells`` instead of codes, of which there are fewer: each stands for a combination
+    of levels, which ``levels`` has as a row, counted from the first level. ``used`` numbers of
+    each row count; there is at least one, so that the rules need no branch.
+    """
+
+    numbers: Any
+    codes: Any
+    cells: Any
+    levels: Any
+    used: int
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.codes), self.width
+
+    def span(self, i):
+        return 0, self.used + self.codes.shape[1]
+
+    # One of both is read for nothing: with a branch around it each entry takes ten times as long.
+
+    def place(self, i, t):
+        code = self.codes[i, max(t - self.used, 0)]
+        return np.uint32(t) if t < self.used else code
+
+    def entry(self, i, t):
+        number = self.numbers[i, min(t, self.numbers.shape[1] - 1)]
+        return number if t < self.used else 1.0
+
+    def within(self, i, low, high):
+        start, stop = min(low, self.used), min(high, self.used)
+        for code in self.codes[i]:
+            start += 1 if code < low else 0
+            stop += 1 if code < high else 0
+        return start, stop
+
+    def announce(self, i):
+        pass
+
+    def foresee(self, i, features):
+        for code in self.codes[i]:
+            expect(features, code)
+
+    def fetch(self, i):
+        prefetch(self.numbers[i], 0)
+        prefetch(self.codes[i], 0)
 
 
 class Bordered(NamedTuple):

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from dualgap.linalg.matrices import Bordered, Dense, Extended, Sparse
+from dualgap.linalg.matrices import Bordered, Codes, Dense, Extended, Sparse
 from dualgap.linalg.validate import Floats
 
 
@@ -210,6 +210,9 @@ def section(matrix: Any, lines: slice) -> Any:
         return matrix._replace(indptr=matrix.indptr[lines.start : lines.stop + 1])
     if isinstance(matrix, Dense):
         return Dense(matrix.data[lines])
+    if isinstance(matrix, Codes):
+        numbers, codes, cells = (part[lines] for part in matrix[:3])
+        return matrix._replace(numbers=numbers, codes=codes, cells=cells)
     return matrix._replace(base=section(matrix.base, lines))
 
 
@@ -218,6 +221,8 @@ def entries(matrix: Any) -> int:
         return int(matrix.indptr[-1])
     if isinstance(matrix, Dense):
         return int(matrix.data.size)
+    if isinstance(matrix, Codes):
+        return int(matrix.numbers.shape[0] * (matrix.used + matrix.codes.shape[1]))
     return entries(matrix.base)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
-from dualgap.linalg import dense
+from dualgap.linalg import coded_products, dense
 from dualgap.linalg.dense import BLOCK
-from dualgap.linalg.matrices import Dense, Ones, Sparse
+from dualgap.linalg.matrices import Codes, Dense, Ones, Sparse
 from dualgap.linalg.parallel import across, along, arrays, section, together
 from dualgap.linalg.validate import Floats
 
@@ -43,6 +43,9 @@ def gather(matrix: Any, vector: Any, out: Any) -> None:
     if width == 1 and isinstance(matrix, Dense):
         dense.gather(matrix, vector, out)
         return
+    if width == 1 and isinstance(matrix, Codes) and coded_products.is_short(matrix):
+        coded_products.gather(matrix, vector, out)
+        return
     action, more = (_gather_blocks, (width,)) if width > 1 else (gather_scalars, ())
     if width == 1 and _is_ragged(matrix):
         action = _gather_ragged
@@ -55,6 +58,9 @@ def scatter(matrix: Any, weights: Any, out: Any) -> None:
     width = len(out) // matrix.shape[1]
     if width == 1 and isinstance(matrix, Dense):
         dense.scatter(matrix, weights, out)
+        return
+    if width == 1 and isinstance(matrix, Codes) and coded_products.is_short(matrix):
+        coded_products.scatter(matrix, weights, out)
         return
     action, more = (_scatter, ()) if width == 1 else (_scatter_blocks, (width,))
     lines = across(matrix)
@@ -185,9 +191,14 @@ def _weighted_squares(matrix: Any, weights: Any, out: Any) -> None:
         out[i] = total
 
 
-@kernel
 def scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
     """out_k = Σ_i weights_i A_ik²."""
+    action = coded_products.scattered_squares if isinstance(matrix, Codes) else _scattered_squares
+    action(matrix, weights, out)
+
+
+@kernel
+def _scattered_squares(matrix: Any, weights: Any, out: Any) -> None:
     out[:] = 0.0
     for i in range(len(weights)):
         start, stop = span(matrix, i)

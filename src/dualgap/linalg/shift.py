@@ -49,6 +49,9 @@ class Shift(NamedTuple):
 
 def moved(X: Any) -> tuple[Any, Shift | None]:
     """X with its columns far from 0 shifted, in a copy; X itself if there are none."""
+    if storage.is_coded(X):  # its levels are none of them
+        numbers, shift = moved(X.numbers) if X.numbers.size else (X.numbers, None)
+        return (X, None) if shift is None else (X.with_numbers(numbers), shift)
     if storage.is_on_disk(X) or storage.is_mapped(X.data if storage.is_sparse(X) else X):
         return X, None
     places = _suspects(X)

@@ -15,19 +15,26 @@ import scipy.sparse as sp
 from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import entry, place, span
 from dualgap.linalg import parallel
-from dualgap.linalg.matrices import Bordered, Dense, Extended, Ones, Sparse
+from dualgap.linalg.cells import cells_of
+from dualgap.linalg.coded_matrix import CodedMatrix
+from dualgap.linalg.matrices import Bordered, Codes, Dense, Extended, Ones, Sparse
 from dualgap.linalg.validate import Floats, real_array
 
 _COMPARED_AT_ONCE = 1 << 16  # entries, so that a comparison stops early and needs little memory
 _SHARED_FROM = 1 << 20  # entries from which two threads share a pass over indices
 
-Stored = Dense | Sparse
+Stored = Dense | Sparse | Codes
 Matrix = Stored | Bordered | Extended
 
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array."""
     return bool(sp.issparse(X))
+
+
+def is_coded(X: Any) -> bool:
+    """Whether X has categories that are stored as codes; then it is sparse as well."""
+    return isinstance(X, CodedMatrix)
 
 
 def is_on_disk(X: Any) -> bool:
@@ -78,6 +85,8 @@ def chosen(shares: Floats, places: Any) -> Floats:
 
 def as_data(X: Any) -> Any:
     """X as a float32 or float64 array, CSR or CSC matrix; refuses anything else."""
+    if is_coded(X):
+        return X  # made by us
     if is_sparse(X):
         return _as_compressed(X)
     array = real_array(X, "X")
@@ -96,6 +105,12 @@ def rows(X: Any, part_of: Stored | None = None) -> Stored:
     ``part_of`` is a larger matrix that these rows were taken from: they get the same type, so that
     the same compiled kernels serve both.
     """
+    if is_coded(X):
+        cells, levels = cells_of(X)
+        numbers = X.numbers if X.numbers.size else np.zeros((len(cells), 1), X.dtype)
+        numbers, codes, cells = map(read_only, (numbers, X.codes, cells))
+        ones = _sparse(levels, levels.shape[1], Ones)
+        return Codes(numbers, codes, cells, ones, X.numbers.shape[1], X.shape[1])
     if is_sparse(X):
         X = X.tocsr()  # X itself when it is one
         return _sparse(X, X.shape[1], None if part_of is None else type(part_of))
@@ -117,7 +132,12 @@ def chosen_rows(X: Any, places: Any) -> Any:
     return np.take(X, places, axis=0) if ordered else np.ascontiguousarray(X[places])
 
 
-def select(stored: Stored, places: Any) -> Any:
+def selected(X: Any, stored: Any, places: Any) -> Any:
+    """Some rows of X, copied into a matrix of their own; ``stored`` has all of them."""
+    return X[places] if is_coded(X) else select(stored, places)
+
+
+def select(stored: Dense | Sparse, places: Any) -> Any:
     """Some of the rows, copied into a matrix of their own."""
     if isinstance(stored, Dense):
         return chosen_rows(stored.data, places)
@@ -159,8 +179,8 @@ def _copy_rows(stored: Any, places: Any, begin: Any, indices: Any, data: Any) ->
 
 def counts(stored: Stored, some: slice) -> Floats:
     """How many entries some coordinates have, in a new vector."""
-    if isinstance(stored, Dense):
-        return np.full(some.stop - some.start, float(stored.shape[1]))
+    if isinstance(stored, (Dense, Codes)):
+        return np.full(some.stop - some.start, float(span(stored, 0)[1]))
     first, last = stored.indptr[:-1][some], stored.indptr[1:][some]
     return np.asarray(np.subtract(last, first, out=np.empty(len(first))))
 

@@ -99,6 +99,15 @@ def positive(value: Any, name: str) -> float:
     return result
 
 
+def intercept_of(intercept: Any) -> bool | str:
+    """True, False or "penalised"."""
+    if isinstance(intercept, (bool, np.bool_)):
+        return bool(intercept)
+    if isinstance(intercept, str) and intercept == "penalised":
+        return intercept
+    raise ValueError(f'intercept must be True, False or "penalised", not {intercept!r}')
+
+
 def with_rules(
     obj: Any, what: str, registry: Mapping[str, Any], rules: Sequence[str], example: str
 ) -> Any:

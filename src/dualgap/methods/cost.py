@@ -163,7 +163,7 @@ def _independent_features(problem: Problem) -> float:
 
 def _sum_of_fourths(problem: Problem) -> float:
     """Σ_j ‖x_j‖⁴."""
-    if problem.by_rows and storage.is_sparse(problem.X):
+    if problem.by_rows and storage.is_sparse(problem.X) and not storage.is_coded(problem.X):
         return squared_column_squares(problem.X)
     squares = problem.column_squares[: problem.p]
     return float(np.sum(squares * squares))

@@ -67,7 +67,7 @@ class Parts(Objective):
         for fact in (*_OF_DATA, "unpenalised"):
             other.__dict__.pop(fact, None)
         if storage.is_sparse(self.X):
-            other.X = storage.select(self.stored_rows, places)
+            other.X = storage.selected(self.X, self.stored_rows, places)
             other.stored_rows = storage.rows(other.X, part_of=self.stored_rows)
         else:
             other.X = storage.chosen_rows(self.X, places)

@@ -22,6 +22,7 @@ from dualgap.linalg.products import norm
 from dualgap.linalg.validate import Floats
 from dualgap.losses.offset import own_classes
 from dualgap.proof import terms
+from dualgap.proof.free_columns import FreeColumns
 from dualgap.proof.free_features import FreeFeatures
 from dualgap.proof.tuning import TUNING
 
@@ -115,18 +116,24 @@ def newton_direction(gram: Floats, missing: Floats) -> Floats:
 # These do without BLAS: its threads cost more than they save here, and its sums round more.
 
 
-def columns_times(X: Floats, v: Floats) -> Floats:
+def columns_times(X: Any, v: Floats) -> Floats:
     """Xᵀv, with small rounding errors."""
+    if isinstance(X, FreeColumns):
+        return X.summed(v)
     return np.asarray(np.sum(X.T * v, axis=1))
 
 
-def rows_times(X: Floats, t: Floats) -> Floats:
+def rows_times(X: Any, t: Floats) -> Floats:
     """Xt."""
+    if isinstance(X, FreeColumns):
+        return X.times(t)
     return np.asarray(np.einsum("ij,j->i", X, t))
 
 
-def gram_of(X: Floats, weights: Floats) -> Floats:
+def gram_of(X: Any, weights: Floats) -> Floats:
     """Σ_i weights_i x_i x_iᵀ."""
+    if isinstance(X, FreeColumns):
+        return X.gram(weights)
     return np.asarray(np.einsum("ij,ik->jk", X, X * weights[:, None]))
 
 
@@ -159,9 +166,9 @@ def _step_length(slope: Callable[[float], float], first: float) -> float:
 # --- smooth losses --------------------------------------------------------------------------------
 
 
-def balance_smooth(problem: Any, X: Floats, a: Floats, z: Floats) -> Floats:
+def balance_smooth(problem: Any, free: FreeFeatures, a: Floats, z: Floats) -> Floats:
     """A balanced point close to ``a``, or else one close to −φ'(z)."""
-    family = _SmoothFamily(problem, X, z)
+    family = _SmoothFamily(problem, free, z)
     found = family.polished(a, np.zeros(family.size))
     if not is_nearly_balanced(family, found, problem.n):
         found, t = most_balanced(family)
@@ -180,21 +187,27 @@ def null_dual_point(problem: Any) -> Floats:
         a = np.empty(problem.dual_size)
         terms.slopes(problem.loss, problem.y, np.tile(problem.best_constants, problem.n), a)
         return a
-    family = _SmoothFamily(problem, free.X, np.zeros(problem.n))
+    family = _SmoothFamily(problem, free, np.zeros(problem.n))
     found, t = most_balanced(family)
     return family.polished(found, t)
 
 
 class _SmoothFamily:
-    """a(t) = −φ'(z + X_U t)."""
+    """a(t) = −φ'(z + X_U t), and 0 for settled samples."""
 
-    def __init__(self, problem: Any, X: Floats, z: Floats) -> None:
-        self.problem, self.X, self.z = problem, X, z
-        self.size = X.shape[1]
+    def __init__(self, problem: Any, free: FreeFeatures, z: Floats) -> None:
+        self.problem, self.X, self.z = problem, free.X, z
+        self.settled = free.settled
+        self.size = self.X.shape[1]
 
     def at(self, t: Floats) -> Floats:
         out = np.empty(self.problem.n)
         terms.slopes(self.problem.loss, self.problem.y, self.z + rows_times(self.X, t), out)
+        return self._without_settled(out)
+
+    def _without_settled(self, out: Floats) -> Floats:
+        if self.settled is not None:
+            out[self.settled] = 0.0
         return out
 
     def imbalance(self, a: Floats) -> Floats:
@@ -209,7 +222,7 @@ class _SmoothFamily:
     def curvatures(self, t: Floats) -> Floats:
         h = np.empty(self.problem.n)
         terms.curvatures(self.problem.loss, self.problem.y, self.z + rows_times(self.X, t), h)
-        return h
+        return self._without_settled(h)
 
     def weighted_gram(self, h: Floats) -> Floats:
         return gram_of(self.X, self.problem.c * h)

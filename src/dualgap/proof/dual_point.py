@@ -167,12 +167,14 @@ def balanced(problem: Any, pair: Any) -> Floats:
     collinear that no search can end, it is the pair's own.
     """
     free: FreeFeatures = problem.unpenalised
+    if free.settled is not None:
+        pair = pair._replace(a=np.where(free.settled, 0.0, pair.a))
     if free.collinear or not len(free.features):
         return np.asarray(pair.a)
     if problem.width > 1:
         return balance_blocks(problem, free.X, pair.a)
     if problem.loss.differentiable:
-        return balance_smooth(problem, free.X, pair.a, pair.z)
+        return balance_smooth(problem, free, pair.a, pair.z)
     return balance_kinks(problem, free.X, free.q, pair.a, pair.z)
 
 

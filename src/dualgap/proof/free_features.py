@@ -14,7 +14,6 @@ moves by as much the other way, since the entries of a sample add up to 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,9 @@ from dualgap.linalg.validate import Floats
 from dualgap.losses.offset import own_classes
 from dualgap.penalties.structure import is_half_square
 from dualgap.proof.block_ballast import forest_of_candidates, spanning_forest
+from dualgap.proof.free_columns import FreeColumns
+from dualgap.proof.independence import independent_columns, independent_features
+from dualgap.proof.settled import settled_samples
 from dualgap.proof.tuning import TUNING
 
 _FAR = 1e300  # beyond every finite bound on a dual variable
@@ -36,70 +38,47 @@ class FreeFeatures(NamedTuple):
     """What a problem knows of its features without a penalty.
 
     ``features``   those from which all other free features follow exactly
-    ``X``          their columns, divided by their norms
+    ``X``          their columns, divided by their norms; an array or ``FreeColumns``
     ``collinear``  whether some follow only nearly. Then ``features`` has all of them, and no search
                    for a balanced dual point could end.
     ``q``          the curvature of a typical coordinate step over samples
+    ``settled``    a mask of samples whose dual variable must be 0; None without any
     """
 
     features: Any
-    X: Floats
+    X: Any
     collinear: bool
     q: float
+    settled: Any = None
 
 
 def free_features(problem: Any) -> FreeFeatures:
     """Reads X once for each free feature; they are few."""
     features = problem.free_places[:: problem.width] // problem.width
     q = _typical_curvature(problem, features)
+    settled = settled_samples(problem, features) if len(features) > 1 else None
+    c = problem.c if settled is None else np.where(settled, 0.0, problem.c)
+    if _stay_in_X(problem, len(features)):
+        kept, collinear = independent_features(problem, features, c)
+        features = features[kept]
+        size = np.sqrt(problem.column_squares[features])
+        columns = FreeColumns(problem, features, np.where(size > 0.0, size, 1.0))
+        return FreeFeatures(features, columns, collinear, q, settled)
     X = np.empty((problem.n, len(features)), order="F")
     for column, j in zip(X.T, features):
         column[:] = problem.one_column(j)
-    kept, collinear = _independent(X, problem.c)
+    kept, collinear = independent_columns(X, c)
     features, X = features[kept], np.asfortranarray(X[:, kept])
     size = np.sqrt([problem.square_of_column(j) for j in features])
-    return FreeFeatures(features, X / np.where(size > 0.0, size, 1.0), collinear, q)
+    scaled = X / np.where(size > 0.0, size, 1.0)
+    return FreeFeatures(features, scaled, collinear, q, settled)
 
 
-def _independent(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which others follow exactly; whether some only nearly do, then all columns."""
-    used = X if X.shape[1] == 1 else X[c > 0.0]
-    peaks = np.max(np.abs(used), axis=0)  # not by squares, which underflow
-    if X.shape[1] == 1:
-        return np.flatnonzero(peaks), False
-    seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
-    sizes = np.sqrt(np.sum(seen * seen, axis=0))
-    seen /= np.where(sizes > 0.0, sizes, 1.0)
-    kept: list[int] = []
-    others: list[int] = []
-    basis = np.empty((len(X), 0))
-    for j in reversed(range(X.shape[1])):  # a constant column first
-        rest = seen[:, j] - basis @ (basis.T @ seen[:, j])
-        rest -= basis @ (basis.T @ rest)
-        left = float(np.sqrt(np.sum(rest * rest)))
-        if left > TUNING.independent_share:
-            kept.append(j)
-            basis = np.column_stack([basis, rest / left])
-        elif peaks[j] > 0.0:
-            others.append(j)
-    kept.sort()
-    if not all(_follows(used, kept, j) for j in others):
-        return np.arange(X.shape[1]), True
-    return np.array(kept, dtype=np.int64), False
-
-
-def _follows(X: Floats, kept: list[int], j: int) -> bool:
-    """Whether a column is exactly a simple combination of others, as with one-hot codes."""
-    rows = np.unique(X[:, [*kept, j]], axis=0)
-    if rows.size > TUNING.max_fraction_entries:
-        return False
-    found = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
-    parts = TUNING.combination_denominator
-    simple = [Fraction(round(float(b) * parts), parts) for b in found]
-    return all(
-        sum(b * Fraction(x) for b, x in zip(simple, row)) == Fraction(row[-1])
-        for row in rows.tolist()
-    )
+def _stay_in_X(problem: Any, count: int) -> bool:  # noqa: N802
+    """Only searches for balanced dual points of smooth scalar losses do without dense columns."""
+    large = count > 1 and problem.n * count > TUNING.dense_free_columns
+    smooth = problem.width == 1 and problem.loss.differentiable
+    return bool(large and smooth and storage.is_sparse(problem.X) and problem.by_rows)
 
 
 def _typical_curvature(problem: Any, free: Any) -> float:
@@ -214,7 +193,7 @@ def _at(ballast: Ballast, places: Any) -> Ballast:
     return Ballast._make([*(column[places] for column in ballast[:-1]), ballast.free])
 
 
-def _best_of_each_kind(problem: Any, a: Floats, X: Floats) -> tuple[list[tuple[int, int]], Floats]:
+def _best_of_each_kind(problem: Any, a: Floats, X: Any) -> tuple[list[tuple[int, int]], Floats]:
     """Pairs of a sample and the class that moves, and how far each can move."""
     if problem.width == 1 and X.shape[1] == 1:
         best, far = roomiest(problem.loss, problem.y, problem.c, a, X[:, 0])
@@ -222,6 +201,11 @@ def _best_of_each_kind(problem: Any, a: Floats, X: Floats) -> tuple[list[tuple[i
     room, found = _room(problem, a), list[tuple[int, int]]()
     if X.shape[1] == 1:
         return forest_of_candidates(problem, room, X[:, 0])
+    if isinstance(X, FreeColumns):
+        own = problem.c * room[:, 0]
+        samples = X.far_samples(own)
+        found = [(int(samples[i]), 0) for i in _pivots(own[samples, None] * X.rows(samples))]
+        return found, np.array([room[i, k] for i, k in found])
     for k, samples in _kinds(problem):
         own = room[samples, k]
         rows = (problem.c[samples] * own)[:, None] * X[samples]

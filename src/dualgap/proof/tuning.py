@@ -71,6 +71,11 @@ class Tuning:
     # Entries of distinct rows above which that check, in fractions, is left out for its time. Not
     # measured.
     max_fraction_entries: int = 1 << 20
+    # Numbers of dense free columns above which those of sparse data stay in X. Not measured.
+    dense_free_columns: int = 1 << 20
+    # Then a ballast is looked for among so many samples: more cost time, fewer have less room. Not
+    # measured.
+    ballast_sample: int = 1 << 12
     # The share of its room that a dual variable of the ballast may use. Not measured.
     used_room: float = 0.5
 

@@ -130,7 +130,7 @@ class Block(Problem):
 
     def digest(self) -> str:
         """A fingerprint of the data."""
-        rows = self.stored_rows
+        rows: Any = self.stored_rows
         arrays = (rows.data,) if isinstance(rows, Dense) else rows.arrays
         return digest(*arrays, self.y, self.c)
 

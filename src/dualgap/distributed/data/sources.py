@@ -73,6 +73,8 @@ def as_raw(X: Any, y: Any = None, weights: Any = None) -> RawData:
         raise ValueError("y is missing: a partition is (X, y) or (X, y, sample_weight)")
     if not storage.is_sparse(X):
         X = np.asarray(X)
+    elif storage.is_coded(X):  # messages are made of plain arrays
+        X = X.plain()
     weights = None if weights is None else np.asarray(weights)
     return RawData(X, np.asarray(y), weights)
 

@@ -25,7 +25,7 @@ def summarise(
     """One summary, or one for each problem of one-vs-rest and of several targets."""
     X, _, subproblems, fits = trained
     level, clusters = check_confidence(confidence), check_kind(kind, groups, X.shape[0])
-    features = list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])]))
+    features = list(model.coef_names_)
     found = []
     for subproblem, fit in zip(subproblems, fits):
         problem = model._problem(X, subproblem)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils.validation import validate_data
 
 from dualgap.estimators.base import flag
 from dualgap.estimators.docstrings import COMPATIBLE, documented
@@ -28,7 +27,7 @@ from dualgap.estimators.selection.folds import (
     follow,
 )
 from dualgap.estimators.selection.paths import alphas_of, ratios_of
-from dualgap.estimators.validated import DTYPES, STORAGES
+from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -54,7 +53,7 @@ class LeastSquaresCV(CrossValidated):
         return np.ones(1)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES, y_numeric=True)
+        return finite_data(self, X, y, y_numeric=True)
 
     def _checked_offset(self, offset: Any, y: Any) -> Any:
         return checked_offset(offset, len(y), 1)

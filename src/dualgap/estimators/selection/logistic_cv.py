@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics import get_scorer
 from sklearn.utils import Bunch
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from dualgap.estimators.base import choice, flag
 from dualgap.estimators.classifier import class_weights, refuse_one_class
@@ -28,7 +27,7 @@ from dualgap.estimators.selection.folds import (
 )
 from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds
 from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
-from dualgap.estimators.validated import DTYPES, STORAGES
+from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -95,7 +94,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     _scorer_callers = ("score", "fit")
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        X, y = validate_data(self, X, y, accept_sparse=STORAGES, dtype=DTYPES)
+        X, y = finite_data(self, X, y)
         check_classification_targets(y)
         return X, y
 

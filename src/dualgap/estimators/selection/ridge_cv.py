@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import _routing_enabled
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params
 
 from dualgap.estimators.base import flag, total_weight
 from dualgap.estimators.columns import in_even_units
@@ -28,7 +28,7 @@ from dualgap.estimators.selection.folds import (
 )
 from dualgap.estimators.selection.leave_one_out import LeaveOneOut
 from dualgap.estimators.selection.ridge_gradients import RidgeGradients, prefers_gradients
-from dualgap.estimators.validated import DTYPES, STORAGES, refuse_as_sklearn, training_data
+from dualgap.estimators.validated import finite_data, refuse_as_sklearn, training_data
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats, NotFiniteError, number, real_array
 from dualgap.penalties import L2
@@ -85,17 +85,9 @@ class RidgeCV(CrossValidated, Ridge):
     _scorer_callers = ("fit",)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        if self.cv is None:  # the decomposition finds entries that are not finite
-            return training_data(self, X, y, multi_output=True, y_numeric=True)
-        return validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=STORAGES,
-            dtype=DTYPES,
-            multi_output=True,
-            y_numeric=True,
-        )
+        # The decomposition finds entries that are not finite.
+        checked = training_data if self.cv is None else finite_data
+        return checked(self, X, y, multi_output=True, y_numeric=True)
 
     def _checked_offset(self, offset: Any, y: Any) -> Any:
         return offset_of_targets(offset, y)

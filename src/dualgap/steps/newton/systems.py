@@ -198,7 +198,7 @@ PRODUCTS_ALONE = Seconds(0.0, np.inf, np.inf, np.inf, np.inf)
 
 def _kernel_products(problem: Problem) -> float:
     """Products of entries for X Xᵀ of sparse data, which by columns meet in pairs."""
-    if problem.by_rows:
+    if problem.by_rows and not storage.is_coded(problem.X):
         return squared_column_counts(problem.X)
     counts = problem.column_counts
     return float(np.sum(counts * counts))

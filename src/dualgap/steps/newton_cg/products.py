@@ -116,7 +116,9 @@ class Products:
     def few_rows(self, places: Any) -> Floats:
         """Some rows of X, dense and with the constant feature; all of them for None."""
         problem = self.problem
-        X = problem.X if places is None else storage.select(problem.stored_rows, places)
+        X = problem.X
+        if places is not None:
+            X = storage.selected(X, problem.stored_rows, places)
         X = X.toarray() if storage.is_sparse(X) else X
         out = np.empty((X.shape[0], problem.d))
         out[:, : problem.p] = X
