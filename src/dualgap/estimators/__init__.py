@@ -27,6 +27,8 @@ MODULES = {
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
+    "MultiTaskElasticNet": "multi_task",
+    "MultiTaskLasso": "multi_task",
     "PoissonRegressor": "poisson",
     "QuantileRegressor": "robust",
     "Ridge": "ridge",
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
     from dualgap.estimators.lasso import Lasso as Lasso
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
+    from dualgap.estimators.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+    from dualgap.estimators.multi_task import MultiTaskLasso as MultiTaskLasso
     from dualgap.estimators.poisson import PoissonRegressor as PoissonRegressor
     from dualgap.estimators.ridge import Ridge as Ridge
     from dualgap.estimators.ridge import RidgeClassifier as RidgeClassifier

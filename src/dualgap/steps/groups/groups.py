@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.linalg import storage
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.proof import group_terms
+from dualgap.proof import group_terms, terms
 from dualgap.proof.dual_point import feasible_length_of
 from dualgap.steps.base import FullPass, Setting, Start
 from dualgap.steps.groups import column_blocks, gram_blocks, line_search
@@ -37,6 +39,10 @@ class Groups(FullPass):
     def refusal(self, problem: Problem) -> str | None:
         if not problem.on_groups:
             return f"the penalty {type(problem.feature_penalty).__name__} is not on groups"
+        if problem.n_targets > 1:
+            name = type(problem.loss).__name__
+            known = problem.loss.quadratic
+            return None if known else f"several targets need the squared loss here, not {name}"
         return super().refusal(problem)
 
     def describe(self, problem: Problem) -> str:
@@ -127,6 +133,19 @@ class GroupsRun(WorkingSetRun):
         used[self.labels[np.flatnonzero(self.w) // self.blocks.width]] = True
         return used
 
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        if self.blocks.width == 1:
+            return super().advance(order, offsets)
+        if self.u is None:
+            self._dual()
+        self._choose_set()
+        with single_threaded_blas():
+            moved = self._minimise_targets()
+        self.a = None
+        if not moved:
+            self.tolerance *= 0.1
+        return int(moved), 3 * self.size, 1.5 * self.size
+
     # --- models -----------------------------------------------------------------------------------
 
     def _descend(
@@ -151,6 +170,40 @@ class GroupsRun(WorkingSetRun):
             TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
         )
         return float(found[0]), float(found[1])
+
+    def _minimise_targets(self) -> bool:
+        """The minimum over the set for several targets: products with its columns are those of
+        matrices. The model is the problem, since the loss is squared."""
+        problem, set_, width = self.problem, self.set, self.blocks.width
+        a = np.empty(problem.dual_size)
+        terms.slopes(problem.loss, problem.y, self.z, a)
+        r = -problem.weighted(a).reshape(-1, width)
+        rows = max(TUNING.dense_entries // max(len(set_), 1), TUNING.block_rows)
+        parts = [slice(first, first + rows) for first in range(0, problem.n, rows)]
+        g = np.zeros((len(set_), width))
+        for some in parts:
+            g += self._columns_of(some) @ r[some]
+        w = self.w.reshape(-1, width)
+        x, h = w[set_].ravel(), problem.c / float(problem.loss.gamma)
+        least = TUNING.least_curvature * self.bound[set_]
+        left = 0.0 if self.final else TUNING.rough_model
+        self.model.minimise(set_, h, g.ravel(), least, x, self.tolerance, left)
+        move = x.reshape(-1, width) - w[set_]
+        z = self.z.reshape(-1, width)
+        for some in parts:
+            z[some] += self._columns_of(some).T @ move
+        w[set_] = x.reshape(-1, width)
+        return bool(move.any())
+
+    def _columns_of(self, samples: slice) -> Any:
+        """The columns of the set, of some samples."""
+        problem, set_ = self.problem, self.set
+        if not storage.is_sparse(problem.X):
+            return self.columns.of(set_, samples)
+        found = np.full((len(set_), len(range(problem.n)[samples])), problem.constant)
+        own = set_ < problem.p
+        found[own] = problem.X[samples][:, set_[own]].toarray().T
+        return found
 
     def _search(self, x: Floats, value: float) -> tuple[float, float]:
         if self.quadratic:
