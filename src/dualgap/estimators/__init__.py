@@ -28,7 +28,9 @@ MODULES = {
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
     "MultiTaskElasticNet": "multi_task",
+    "MultiTaskElasticNetCV": "selection.multi_task_cv",
     "MultiTaskLasso": "multi_task",
+    "MultiTaskLassoCV": "selection.multi_task_cv",
     "PoissonRegressor": "poisson",
     "QuantileRegressor": "robust",
     "Ridge": "ridge",
@@ -67,6 +69,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.selection.logistic_cv import (
         LogisticRegressionCV as LogisticRegressionCV,
     )
+    from dualgap.estimators.selection.multi_task_cv import (
+        MultiTaskElasticNetCV as MultiTaskElasticNetCV,
+    )
+    from dualgap.estimators.selection.multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
     from dualgap.estimators.selection.paths import enet_path as enet_path
     from dualgap.estimators.selection.paths import lasso_path as lasso_path
     from dualgap.estimators.selection.paths import logistic_path as logistic_path

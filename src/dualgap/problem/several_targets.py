@@ -21,9 +21,9 @@ from dualgap.penalties.structure import on_coefficients
 # What a view cannot share with the whole problem.
 _OF_WHOLE = (
     "_at_zero", "best_constant", "best_constants", "coef_size", "distinct_features",
-    "distinct_terms", "entry_shares", "features", "floor", "free_places", "has_bounded_conj", "least", "least_strength",
-    "origin_value", "scale", "strength_range", "target_views", "unpenalised", "value_at_origin",
-    "width",
+    "distinct_terms", "entry_shares", "features", "floor", "free_places", "has_bounded_conj",
+    "least", "least_strength", "origin_value", "scale", "strength_range", "target_views",
+    "unpenalised", "value_at_origin", "width",
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from dualgap.proof.dual_point import feasible_length_of
 from dualgap.steps.base import FullPass, Setting, Start
 from dualgap.steps.groups import column_blocks, gram_blocks, line_search
 from dualgap.steps.groups.block_model import BlockModel
+from dualgap.steps.groups.tuning import TUNING as GROUPS
 from dualgap.steps.working_set.columns import is_one_set
 from dualgap.steps.working_set.tuning import TUNING
 from dualgap.steps.working_set.working_set import WorkingSetRun
@@ -99,7 +100,9 @@ class GroupsRun(WorkingSetRun):
         stay = used[ids]
         count = int(self.sizes[ids[stay]].sum())
         share = count / max(len(self.set), 1)
-        size = min(int((1.0 + TUNING.growth * share) * min(count, problem.n)), self.model.most)
+        # A support may have more features than there are samples, unlike that of a Lasso.
+        size = int((1.0 + TUNING.growth * share) * count)
+        size = min(size, self.model.most) if count < self.model.most // 2 else size
         size = max(size, count + TUNING.spare_features)
         wanted = int(self.sizes[new].sum())
         if wanted > size - len(self.set) or share < TUNING.least_support:
@@ -154,7 +157,9 @@ class GroupsRun(WorkingSetRun):
         problem, model = self.problem, self.model
         q, start = np.empty(len(model.ids)), np.zeros(problem.n)
         column_blocks.curvatures(self.matrix, h, self.set, model.places, least, start, q)
-        found = column_blocks.descend(
+        intercept = problem.p if problem.intercept is True else -1
+        found = np.flatnonzero(self.set == intercept)
+        first, work = column_blocks.descend(
             self.matrix,
             self.blocks,
             problem.lam,
@@ -165,11 +170,16 @@ class GroupsRun(WorkingSetRun):
             h,
             self.r.copy(),
             x,
+            int(found[0]) if len(found) else -1,
+            problem.constant,
             tolerance,
-            0.0 if self.quadratic and self.final else TUNING.columns_left,
+            GROUPS.left_at_end if self.quadratic and self.final else TUNING.columns_left,
             TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
         )
-        return float(found[0]), float(found[1])
+        return float(first), float(work)
+
+    def _model_left(self) -> float:
+        return GROUPS.left_at_end if self.final else TUNING.rough_model
 
     def _minimise_targets(self) -> bool:
         """The minimum over the set for several targets: products with its columns are those of
@@ -186,8 +196,7 @@ class GroupsRun(WorkingSetRun):
         w = self.w.reshape(-1, width)
         x, h = w[set_].ravel(), problem.c / float(problem.loss.gamma)
         least = TUNING.least_curvature * self.bound[set_]
-        left = 0.0 if self.final else TUNING.rough_model
-        self.model.minimise(set_, h, g.ravel(), least, x, self.tolerance, left)
+        self.model.minimise(set_, h, g.ravel(), least, x, self.tolerance, self._model_left())
         move = x.reshape(-1, width) - w[set_]
         z = self.z.reshape(-1, width)
         for some in parts:
