@@ -44,7 +44,7 @@ class MultiTaskElasticNet(Strength, LinearRegressor):
     def _penalty(self) -> Any:
         return penalties.GroupLasso(1, l1_ratio=number(self.l1_ratio, "l1_ratio", 0.0, 1.0))
 
-    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
+    def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
         Y = self._columns(y)
         own = Y[:, 0] if Y.shape[1] == 1 else Y
         # Without a penalty nothing ties targets together.
@@ -52,6 +52,10 @@ class MultiTaskElasticNet(Strength, LinearRegressor):
         targets = [own] if joined else list(np.ascontiguousarray(Y.T))
         subproblems: list[Subproblem] = self._subproblems(targets, weights, X.shape[1])
         self._joint = joined and Y.shape[1] > 1
+        if offset is not None:
+            every = np.broadcast_to(offset.reshape(len(Y), -1), Y.shape)
+            columns = [every] if self._joint else every.T
+            subproblems = [one._replace(offset=own) for one, own in zip(subproblems, columns)]
         return self._complete(X, y, weights, subproblems, single=False)
 
     def _columns(self, y: Any) -> Floats:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.multi_task import MultiTaskElasticNet, MultiTaskLasso
+from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.selection.group_lasso_cv import OnGroupsCV
 from dualgap.estimators.selection.lasso_cv import GRID
 from dualgap.estimators.selection.paths import ratios_of
@@ -39,6 +40,9 @@ class _MultiTaskCV(OnGroupsCV):
 
     def _least_squares(self, X: Any, y: Any, weights: Floats | None, ratio: float) -> Problem:
         return super()._least_squares(X, y[:, 0] if y.shape[1] == 1 else y, weights, ratio)
+
+    def _checked_offset(self, offset: Any, y: Any) -> Floats:
+        return np.broadcast_to(offset_of_targets(offset, y).reshape(len(y), -1), y.shape)
 
     def _shared(self, ratio: float) -> dict[str, Any]:
         return {"fit_intercept": self.fit_intercept, "positive": self.positive}
