@@ -121,6 +121,18 @@ def test_estimators_are_those_of_scikit_learn():
     assert again.fit(X, Y).n_iter_ == 0
 
 
+def test_offsets_of_each_target():
+    offset = rng.standard_normal((N, K))
+    shifted = dg.Problem(
+        X, Y + offset, "squared", GroupLasso(1), 0.2, intercept=True, offset=offset
+    )
+    plain = dg.Problem(X, Y, "squared", GroupLasso(1), 0.2, intercept=True)
+    found = dg.solve(shifted, tol=1e-10)
+    np.testing.assert_allclose(found.coef, dg.solve(plain, tol=1e-10).coef, atol=1e-7)
+    model = dg.MultiTaskLasso(0.2, tol=1e-10).fit(X, Y + offset, offset=offset)
+    np.testing.assert_allclose(model.coef_.T, found.coef, atol=1e-7)
+
+
 def test_one_column_no_penalty_and_one_dimension():
     one = dg.MultiTaskLasso(0.2).fit(X, Y[:, :1])
     assert one.coef_.shape == (1, P)
