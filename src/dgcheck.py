@@ -260,7 +260,8 @@ def check_problem(number, stated, facts, archive, data):
     primal, dual, claimed, radius = fields(claims, "primal dual gap intercept_radius")
     need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
-    need(K > 1 if loss.name in CLASSES else K == 1, "wrong number of classes")
+    several = K > 1 and loss.name not in (*CLASSES, *SIGNS)  # targets
+    need(K > 1 if loss.name in CLASSES else K == 1 or several, "wrong number of classes")
     shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,), "offset": (n, K)}
     shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre", "groups", "group_weights"), (p,))
     arrays = dict.fromkeys(("w", "b", "a"))  # these have to be there
@@ -286,7 +287,8 @@ def check_problem(number, stated, facts, archive, data):
     need(data.weights in ([], ours), "weights: they are not the sample_weight of the data")
     column, codes = fields(targets, "column codes")
     need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
-    y, words = data.y[column :: data.y_columns], "none"
+    need(not several or (data.y_columns == K and column == 0 and codes is None), "not a target for each column of w", BAD)
+    y, words = data.y if several else data.y[column :: data.y_columns], "none"
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}
         good = len(table) == len(codes) and {*table.values()} <= ({*range(K)} if K > 1 else {-1, 1})
@@ -304,7 +306,7 @@ def check_problem(number, stated, facts, archive, data):
         common = math.lcm(common, bottom)
         need(good and common.bit_length() < 1 << 17, "a repair is malformed, or all denominators are too large", BAD)
         a[index] = Fraction(top, bottom)
-    for i, k in enumerate(y if K > 1 else ()):
+    for i, k in enumerate(y if K > 1 and not several else ()):
         a[i * K + k] -= sum(a[i * K : i * K + K])
     given = "".join(f", {k} = {float(v)!r}" for k, v in loss.given.items())
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
@@ -346,8 +348,11 @@ def check_problem(number, stated, facts, archive, data):
         P, D = P + lam * block.value([Fraction(arrays["w"][j * K + k]) for k, j in each]), D - lam * worst
         blocks[label] = block, each
     used = [i for i in range(n) if s[i]]
-    D -= sum(s[i] * loss.conjugate(a[i * K : i * K + K], y[i], f"sample {i}") for i in used) / S
-    P += sum(s[i] * loss.value([z[i] for z in zs], y[i])[1] for i in used) / S
+    terms = ((i, a[i * K : i * K + K], [z[i] for z in zs], y[i]) for i in used)
+    if several: terms = ((i, [a[i * K + k]], [zs[k][i]], y[i * K + k]) for i in used for k in range(K))
+    terms = list(terms)
+    D -= sum(s[i] * loss.conjugate(own, target, f"sample {i}") for i, own, _, target in terms) / S
+    P += sum(s[i] * loss.value(at, target)[1] for i, _, at, target in terms) / S
     gap = P - D
     for left, right, words in ((P, real(primal), "P(w, b) <= claimed primal"), (real(dual), D, "claimed dual <= D(a)"),
                                (gap, real(claimed), "P(w, b) - D(a) <= claimed gap")):

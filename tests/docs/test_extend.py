@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "extend.md"
 FOLDER = PAGE.with_suffix("")
 TEXT = PAGE.read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-KINDS = ["loss", "targets", "penalty", "sampling", "step", "estimator"]
+KINDS = ["loss", "targets", "penalty", "groups", "sampling", "step", "estimator"]
 PUBLIC = {"dualgap", *(f"dualgap.{name}" for name in dg.__all__)}
 
 
@@ -37,6 +37,7 @@ def test_the_page_shows_one_of_each():
         "log_cosh.py",
         "proportion.py",
         "prior_mean.py",
+        "group_max.py",
         "sqrt_gap.py",
         "proximal_gradient.py",
         "proportion_regressor.py",

@@ -603,12 +603,6 @@ NAMED = "name them: certify.X, y, coef, intercept, loss="
 
 
 def refused_by_peers():
-    def celer_group():
-        return library("celer").GroupLasso(groups=1, alpha=0.1).fit(X, REAL)
-
-    def celer_tasks():
-        return library("celer").MultiTaskLasso(alpha=0.1)
-
     def skglm_mcp():
         return library("skglm").MCPRegression(alpha=0.1).fit(X, REAL)
 
@@ -637,8 +631,6 @@ def refused_by_peers():
 
         return fit
 
-    yield celer_group, f"celer's GroupLasso: its penalty is on groups.*{NAMED}"
-    yield celer_tasks, f"celer's MultiTaskLasso: its penalty is on groups.*{NAMED}"
     yield skglm_mcp, "MCPRegression: its penalty is not convex"
     yield skglm_scad, "SCAD: its penalty is not convex"
     yield skglm_gamma, f"Gamma.., L1.*it can read the datafits Quadratic.*{NAMED}"

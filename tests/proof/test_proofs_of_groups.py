@@ -1,6 +1,7 @@
 """dgcheck verifies proofs of penalties on groups, and refuses what is not true of them."""
 
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -66,6 +67,22 @@ def test_zeros_of_groups_and_of_features_are_verified(tmp_path, capsys):
         assert "zeros" in out
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_proofs_of_several_targets_are_verified(intercept, tmp_path, capsys):
+    Y3 = np.column_stack([X[:, 9] / 1e3, X[:, 0] * 1e3, rng.standard_normal(30)]) + np.arange(3.0)
+    for penalty in (GroupLasso(1), SparseGroupLasso(GROUPS, 0.4), GroupLasso(GROUPS, WEIGHTS)):
+        problem = dg.Problem(X, Y3, "squared", penalty, 1.0, intercept=intercept)
+        problem = problem.with_lam(0.3 * lambda_max(problem))
+        solution = dg.solve(problem, tol=1e-8)
+        np.savez(tmp_path / "data.npz", X=X, y=Y3)
+        write_proof(tmp_path / "proof", X, Y3, [proven_solution(problem, solution)])
+        code, out = verdict(tmp_path, capsys)
+        assert code == 0, out
+    dg.MultiTaskLasso(0.1, fit_intercept=intercept).fit(X, Y3).save_proof(tmp_path / "proof")
+    code, out = verdict(tmp_path, capsys)
+    assert code == 0, out
+
+
 def reseal(folder, change):
     """The proof with other numbers, with digests and seal that fit them."""
     with zipfile.ZipFile(folder / "proof") as archive:
@@ -118,8 +135,6 @@ def unequal_weights(problem, arrays):
     ],
 )
 def test_what_is_not_true_is_refused(change, words, tmp_path, capsys):
-    import re
-
     written(tmp_path, "squared", GroupLasso(GROUPS), tol=1e-10)
     reseal(tmp_path, lambda problem, arrays: None)
     assert verdict(tmp_path, capsys, "forged")[0] == 0

@@ -27,6 +27,10 @@ MODULES = {
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
+    "MultiTaskElasticNet": "multi_task",
+    "MultiTaskElasticNetCV": "selection.multi_task_cv",
+    "MultiTaskLasso": "multi_task",
+    "MultiTaskLassoCV": "selection.multi_task_cv",
     "PoissonRegressor": "poisson",
     "QuantileRegressor": "robust",
     "Ridge": "ridge",
@@ -49,6 +53,8 @@ if TYPE_CHECKING:
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
     from dualgap.estimators.lasso import Lasso as Lasso
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
+    from dualgap.estimators.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+    from dualgap.estimators.multi_task import MultiTaskLasso as MultiTaskLasso
     from dualgap.estimators.poisson import PoissonRegressor as PoissonRegressor
     from dualgap.estimators.ridge import Ridge as Ridge
     from dualgap.estimators.ridge import RidgeClassifier as RidgeClassifier
@@ -63,6 +69,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.selection.logistic_cv import (
         LogisticRegressionCV as LogisticRegressionCV,
     )
+    from dualgap.estimators.selection.multi_task_cv import (
+        MultiTaskElasticNetCV as MultiTaskElasticNetCV,
+    )
+    from dualgap.estimators.selection.multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
     from dualgap.estimators.selection.paths import enet_path as enet_path
     from dualgap.estimators.selection.paths import lasso_path as lasso_path
     from dualgap.estimators.selection.paths import logistic_path as logistic_path

@@ -128,6 +128,12 @@ def _is_least_squares(problem: Problem) -> bool:
 
 def _balanced(problem: Problem, z: Floats, intercept: Any) -> Any:
     """For the squared loss the best intercept given the coefficients, as if X were centred."""
+    if problem.n_targets > 1:
+        columns = (problem.y - z).reshape(problem.n, -1)
+        shifts = problem.c @ columns
+        sizes = problem.c @ np.abs(columns) + np.abs(intercept)
+        far = np.abs(shifts) > _NEGLIGIBLE_SHIFT * sizes
+        return np.where(far, intercept + shifts, intercept) if far.any() else intercept
     shift, size = _mean_residuals(problem.y, problem.c, z)
     size += abs(intercept)
     return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept

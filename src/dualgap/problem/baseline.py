@@ -17,6 +17,7 @@ from dualgap.compile.rules import curvature, slope, value
 from dualgap.linalg.validate import Floats
 from dualgap.losses.offset import own_classes
 from dualgap.losses.softmax import Softmax
+from dualgap.problem.several_targets import constants_of_targets
 from dualgap.proof import terms
 
 
@@ -49,12 +50,16 @@ def null_objective(problem: Any) -> float:
     with np.errstate(over="ignore"):
         scale = float(problem.value_at_origin - problem.floor)
     if problem.intercept is True:
-        if problem.offset is not None:  # which may be so far from 0 that P(0) overflows
+        if problem.offset is not None and problem.n_targets == 1:
+            # It may be so far from 0 that P(0) overflows.
             y, zeros, none = problem.plain_y, np.zeros(problem.dual_size), np.empty(0)
             points = problem.given_loss, y, problem.c, zeros, zeros
             sums = terms.sample_terms(*points, terms.no_error, none, problem.width)
             scale = min(scale, sums.values + problem.origin_value - problem.floor)
-        found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
+        if problem.n_targets > 1:
+            found = constants_of_targets(problem)[0]
+        else:
+            found = _of_classes(problem) if problem.width > 1 else problem.best_constant[0]
         scale = above_null(found, scale)
     return above_rounding(scale, problem.floor)
 
@@ -80,7 +85,9 @@ def origin(problem: Any) -> Floats:
     where the class has no share left, so that the others are fitted as if the class did not exist.
     """
     w = problem.features.origin.copy()
-    if problem.intercept is True and problem.width == 1:
+    if problem.intercept is True and problem.n_targets > 1:
+        w[-problem.width :] = constants_of_targets(problem)[1]
+    elif problem.intercept is True and problem.width == 1:
         w[-1] = problem.best_constant[1]
     elif problem.intercept is True:
         w[-problem.width :][problem.classes_without_weight] = TUNING.absent_class

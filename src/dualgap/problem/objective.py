@@ -18,6 +18,7 @@ from dualgap.losses.targets import Targets, targets_of
 from dualgap.penalties.blocks import is_on_groups
 from dualgap.penalties.structure import Shape, shape_of
 from dualgap.problem.feature_facts import FeatureFacts, distinct_facts, facts_of
+from dualgap.problem.several_targets import views_of
 from dualgap.proof import terms
 from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.free_features import FreeFeatures, free_features
@@ -41,6 +42,7 @@ class Objective(DesignMatrix):
     classes: Any  # the labels that y stands for, or None
     c: Floats  # the weights of the terms
     scale: Any
+    n_targets = 1  # columns of y
 
     @cached_property
     def targets(self) -> Targets:
@@ -49,8 +51,25 @@ class Objective(DesignMatrix):
 
     @cached_property
     def width(self) -> int:
-        """K for a loss with a decision value for each of K classes, else 1."""
-        return len(self.classes) if self.targets.block else 1
+        """K for a loss with a decision value for each of K classes, or for K targets; else 1."""
+        return len(self.classes) if self.targets.block else self.n_targets
+
+    @property
+    def block_width(self) -> int:
+        """The number of decision values of a term of the loss."""
+        return self.width if self.n_targets == 1 else 1
+
+    @cached_property
+    def entry_shares(self) -> Floats:
+        """The weights of the terms of the loss: of each sample and target."""
+        if self.n_targets == 1:
+            return self.c
+        return storage.as_shares(np.repeat(self.c, self.n_targets))
+
+    @cached_property
+    def target_views(self) -> list[Any]:
+        """The problem of each of several targets (``several_targets.py``)."""
+        return views_of(self)
 
     @cached_property
     def coef_size(self) -> int:
@@ -120,15 +139,15 @@ class Objective(DesignMatrix):
     def loss_sums(self, z: Floats) -> terms.Sums:
         """Sums of c φ(z) and c φ*(0)."""
         a, none = np.zeros(self.dual_size), np.empty(0)
-        samples = self.loss, self.y, self.c, z, a
-        return terms.sample_terms(*samples, terms.no_error, none, self.width)
+        samples = self.loss, self.y, self.entry_shares, z, a
+        return terms.sample_terms(*samples, terms.no_error, none, self.block_width)
 
     @cached_property
     def distinct_terms(self) -> tuple[Any, Floats]:
         """Targets and weights whose terms sum to those of all samples, as long as these have the
         same decision values: of two labels one sample each, with the weight of all."""
         if not self.targets.signs or np.iscomplexobj(self.y):
-            return self.y, self.c
+            return self.y, self.entry_shares
         upper = float(np.sum(self.c[self.y > 0]))
         c = storage.as_shares(np.array([float(np.sum(self.c)) - upper, upper]))
         return storage.read_only(np.array([-1, 1], self.y.dtype)), c
@@ -136,8 +155,8 @@ class Objective(DesignMatrix):
     @cached_property
     def _at_zero(self) -> terms.Sums:
         y, c = self.distinct_terms
-        z, none = np.zeros(len(y) * self.width), np.empty(0)
-        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none, self.width)
+        z, none = np.zeros(len(y) * self.block_width), np.empty(0)
+        return terms.sample_terms(self.loss, y, c, z, z, terms.no_error, none, self.block_width)
 
     @cached_property
     def value_at_origin(self) -> float:

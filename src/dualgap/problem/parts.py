@@ -29,6 +29,8 @@ _OF_DATA = (
     "mean_square",
     "longest_row",
     "small_rows",
+    "entry_shares",
+    "target_views",
 )
 
 
@@ -47,7 +49,8 @@ class Parts(Objective):
         if penalty is None:
             return None
         X, scaling = self._columns_of_data(kept), self.constant or 1.0
-        known = self.plain_y, self.given_loss, penalty, self.lam, self.s
+        y = self.plain_y if self.n_targets == 1 else self.plain_y.reshape(self.n, -1)
+        known = y, self.given_loss, penalty, self.lam, self.s
         make: Any = type(self)
         return make(X, *known, self.intercept, scaling, self.offset)
 

@@ -23,6 +23,7 @@ from dualgap.penalties import structure
 from dualgap.problem.baseline import best_constant, best_constants, null_objective
 from dualgap.problem.offsets import checked_offset
 from dualgap.problem.parts import Parts
+from dualgap.problem.several_targets import count_targets
 from dualgap.problem.weights import checked_weights, shares_of
 
 # Cached facts that copies of a problem do not share; ``parts.py`` has those of samples.
@@ -36,7 +37,10 @@ _OF_PENALTY = (
     "has_bounded_conj",
     "origin_value",
 )
-_OF_BOTH = ("small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin")
+_OF_BOTH = (
+    "small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin",
+    "target_views",
+)  # fmt: skip
 
 
 class Problem(Parts):
@@ -49,8 +53,9 @@ class Problem(Parts):
         view of a row-major dense array or a CSR matrix (and the reverse) is one copy, made when a
         method needs it.
     y : array of shape (n,)
-        Targets. A loss for two classes takes any two numbers, the larger of which counts as +1;
-        a loss for many classes takes labels of any kind.
+        Targets; several columns if a penalty on groups joins them. A loss for two classes takes any
+        two numbers, the larger of which counts as +1; a loss for many classes takes labels of any
+        kind.
     loss, penalty : object or name
         For example ``losses.Hinge()`` or ``"hinge"``, ``penalties.L2()`` or ``"l2"``.
     lam : float
@@ -84,11 +89,14 @@ class Problem(Parts):
     ) -> None:
         super().__init__(X, intercept, intercept_scaling)
         self.loss = self.given_loss = check_loss(loss)
-        y, self.classes = check_targets(y, self.loss, self.n)
+        self.n_targets = count_targets(y, self.loss, penalty)
+        y = y if self.n_targets == 1 else finite_matrix(y, "y", (self.n, self.n_targets)).ravel()
+        y, self.classes = check_targets(y, self.loss, self.n * self.n_targets)
         self.y = self.plain_y = storage.read_only(y)
         if offset is not None:
             self.offset = checked_offset(offset, self.n, self.width)
-            self.loss, y = with_offset(self.loss, self.y, self.offset, block=self.targets.block)
+            own = self.offset if self.targets.block else self.offset.ravel()
+            self.loss, y = with_offset(self.loss, self.y, own, block=self.targets.block)
             self.y = storage.read_only(y)
         if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
             self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
@@ -139,6 +147,7 @@ class Problem(Parts):
             for fact in ("scale", "least", "best_constant", "origin_value", "value_at_origin"):
                 other.__dict__.pop(fact, None)
         other.lam = positive(lam, "lam")
+        other.__dict__.pop("target_views", None)
         if "unpenalised" in self.__dict__:
             free = self.unpenalised
             other.__dict__["unpenalised"] = free._replace(q=free.q * self.lam / other.lam)
@@ -202,7 +211,7 @@ class Problem(Parts):
     def given_y(self) -> Any:
         """y as the user gave it, with labels instead of signs or indices."""
         if self.classes is None:
-            return self.plain_y
+            return self.plain_y if self.n_targets == 1 else self.shaped(self.plain_y)
         return self.targets.decode(self.plain_y, self.classes)
 
     @property

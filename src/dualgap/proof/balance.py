@@ -24,6 +24,7 @@ from dualgap.losses.offset import own_classes
 from dualgap.proof import terms
 from dualgap.proof.free_columns import FreeColumns
 from dualgap.proof.free_features import FreeFeatures
+from dualgap.proof.several_targets import of_each
 from dualgap.proof.tuning import TUNING
 
 _ROUNDING_OF_SUM = 2.0 * EPS  # the least imbalance that a sum of floats can be brought down to
@@ -178,6 +179,8 @@ def balance_smooth(problem: Any, free: FreeFeatures, a: Floats, z: Floats) -> Fl
 
 def null_dual_point(problem: Any) -> Floats:
     """The dual point −φ' of the best model of free features alone, for differentiable losses."""
+    if problem.n_targets > 1:
+        return of_each(problem, null_dual_point)
     free: FreeFeatures = problem.unpenalised
     if problem.width > 1:
         # An intercept alone predicts the shares of the classes, unless samples have offsets.

@@ -26,7 +26,7 @@ def raise_broken_law(problem: Any, proof: Any, w: Floats, a: Floats) -> NoReturn
     i, sample = _worst_sample(problem, z, a)
     j, feature = _worst_feature(problem, w, u)
     if sample <= feature:
-        k = slice(i * problem.width, (i + 1) * problem.width)
+        k = slice(i * problem.block_width, (i + 1) * problem.block_width)
         law = (
             f"the loss {loss} breaks φ(z; y) + φ*(−a; y) ≥ −a·z, at z = {_text(z[k])}, "
             f"a = {_text(a[k])}, y = {problem.y[i]:g}: its value or its conj is too small there. "
@@ -45,12 +45,12 @@ def raise_broken_law(problem: Any, proof: Any, w: Floats, a: Floats) -> NoReturn
 
 
 def _worst_sample(problem: Any, z: Floats, a: Floats) -> tuple[int, float]:
-    width = problem.width
+    width = problem.block_width
     Z, A = (v if width == 1 else v.reshape(-1, width) for v in (z, a))
     parts = np.array(
         [
             c * (value(problem.loss, s, y) + conj(problem.loss, b, y) + float(np.sum(b * s)))
-            for s, b, y, c in zip(Z, A, problem.y, problem.c)
+            for s, b, y, c in zip(Z, A, problem.y, problem.entry_shares)
         ]
     )
     return int(np.argmin(parts)), float(parts.min())

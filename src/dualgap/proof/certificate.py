@@ -33,7 +33,7 @@ from dualgap.proof.dual_point import (
 )
 from dualgap.proof.feature_terms import feature_terms
 from dualgap.proof.goal import ratio, reference, relative_words
-from dualgap.proof.rounding import BalanceCost
+from dualgap.proof.rounding import BalanceCost, of_entries
 from dualgap.proof.small_point import SmallPoint, small_point
 from dualgap.proof.tuning import TUNING
 
@@ -235,12 +235,14 @@ def attempt(problem: Problem, pair: Pair, precision: Precision, *, parts: bool =
             return _small_attempt(problem, pair, found)
     with np.errstate(over="ignore", invalid="ignore"):
         pair, point, shrinkage = make_feasible(problem, pair, precision)
-        sample_parts = np.empty(problem.n if parts else 0)
+        sample_parts = np.empty(len(problem.y) if parts else 0)
         samples = terms.sample_terms(
-            problem.loss, problem.y, problem.c, pair.z, pair.a,
-            precision.error_of_z(problem, pair.w), sample_parts, problem.width,
-            problem.weight_error,
+            problem.loss, problem.y, problem.entry_shares, pair.z, pair.a,
+            of_entries(precision.error_of_z(problem, pair.w), problem.n_targets), sample_parts,
+            problem.block_width, problem.weight_error,
         )  # fmt: skip
+        if parts and problem.n_targets > 1:
+            sample_parts = sample_parts.reshape(problem.n, -1).sum(axis=1)
     certificate, rounding = certificate_from_sums(
         problem, samples, sample_parts, pair.w, point, problem.scale, problem.least
     )

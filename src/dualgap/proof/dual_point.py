@@ -16,11 +16,11 @@ from dualgap.compile.kernels import kernel
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import exact
 from dualgap.linalg.validate import Floats
-from dualgap.proof import group_terms, terms
+from dualgap.proof import group_terms, several_targets, terms
 from dualgap.proof.balance import balance_smooth
 from dualgap.proof.balance_blocks import balance_blocks
 from dualgap.proof.balance_kinks import balance_kinks
-from dualgap.proof.free_features import Ballast, FreeFeatures, choose_ballast
+from dualgap.proof.free_features import Ballast, FreeFeatures
 from dualgap.proof.rounding import (
     BalanceCost,
     ErrorOfZ,
@@ -31,6 +31,7 @@ from dualgap.proof.rounding import (
     error_of_u,
     error_of_z,
 )
+from dualgap.proof.several_targets import ballast_of
 from dualgap.proof.tuning import TUNING
 
 ROUNDED_UP = 1.0 + 4.0 * EPS  # covers the three roundings of an imbalance
@@ -151,7 +152,7 @@ def make_feasible(problem: Any, pair: Any, precision: Precision) -> FeasiblePair
         if length == 0.0:
             last, own_error = _with_zero_dual(problem, pair), 0.0 * error
         point = DualPoint(last.u, own_error)
-        return balance_exactly(problem, point, lambda: choose_ballast(problem, last.a), last.w)
+        return balance_exactly(problem, point, lambda: ballast_of(problem, last.a), last.w)
 
     length, point = shrink_until_feasible(problem, point_at)
     # Without the errors of u it could be as long as this.
@@ -166,6 +167,8 @@ def balanced(problem: Any, pair: Any) -> Floats:
     It is close to the pair's own, if that has room, else to −φ'(z). If free features are so nearly
     collinear that no search can end, it is the pair's own.
     """
+    if problem.n_targets > 1:
+        return several_targets.balanced(problem, pair, balanced)
     free: FreeFeatures = problem.unpenalised
     if free.settled is not None:
         pair = pair._replace(a=np.where(free.settled, 0.0, pair.a))
@@ -186,13 +189,20 @@ def balance_exactly(
     if not len(free):
         return point
     own = ballast()
-    missing = problem.lam * (np.abs(point.u[own.places]) + point.error[own.places]) * ROUNDED_UP
-    cost = balance_cost(problem, own, missing, w)
+
+    def cost_of(view: Any, one: Ballast, u: Floats, error: Floats, w: Floats) -> BalanceCost | None:
+        missing = view.lam * (np.abs(u[one.places]) + error[one.places]) * ROUNDED_UP
+        return balance_cost(view, one, missing, w)
+
+    if problem.n_targets > 1:
+        cost, used = several_targets.summed_cost(problem, own, point, w, cost_of)
+    else:
+        cost, used = cost_of(problem, own, point.u, point.error, w), own.samples
     if cost is None:
         return point._replace(cost=None)
     u, error = point.u.copy(), point.error + cost.u
     u[free] = error[free] = 0.0
-    return DualPoint(u, error, cost, own.samples)
+    return DualPoint(u, error, cost, used)
 
 
 def shrink_until_feasible(

@@ -22,6 +22,12 @@ Repairs = dict[int, Fraction]
 def exactly_feasible(problem: Any, dual: Floats) -> tuple[Floats, Repairs]:
     """Floats of shape (n, width), and the fractions that replace some of them, by flat index."""
     a = dual.reshape(problem.n, problem.width).copy()
+    if problem.n_targets > 1:
+        found: Repairs = {}
+        for k, view in enumerate(problem.target_views):
+            a[:, k : k + 1], own = exactly_feasible(view, np.ascontiguousarray(a[:, k]))
+            found |= {i * problem.width + k: value for i, value in own.items()}
+        return a, found
     if problem.width > 1:
         _make_shares_feasible(a, own_classes(problem.y))
     if not len(problem.free_places) or not a.any():

@@ -116,6 +116,9 @@ def proven_fits(y: Any, fits: list[tuple[Problem, Any]]) -> list[Proven]:
     y = np.asarray(y)
     found = []
     for k, (problem, fit) in enumerate(fits):
+        if problem.n_targets > 1:
+            found.append(Proven(problem, fit.coef, fit.intercept, fit.dual, fit.certificate))
+            continue
         column = k if y.ndim == 2 else 0
         own = y[:, column] if y.ndim == 2 else y
         labels = _labels(own, np.asarray(problem.plain_y, dtype=np.float64))

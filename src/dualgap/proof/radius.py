@@ -104,7 +104,9 @@ def radius(
 ) -> Radius:
     """The radius of a model, from its certificate and the dual point that this rests on."""
     a, w = problem.flat(dual, "dual", problem.n), joined(problem, coef, intercept)
-    ballast = choose_ballast(problem, a).samples if len(problem.free_places) else ()
+    ballast: Any = ()
+    if len(problem.free_places) and problem.n_targets == 1:
+        ballast = choose_ballast(problem, a).samples
     return radius_later(problem, w, a, problem.decision(w), ballast, certificate)()
 
 

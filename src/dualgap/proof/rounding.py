@@ -57,6 +57,20 @@ def error_of_z(problem: Any, w: Floats, *, sharp: bool) -> ErrorOfZ:
     return bound
 
 
+def of_entries(error: ErrorOfZ, n_targets: int) -> ErrorOfZ:
+    """Bounds on the entries of several targets, from one that holds for all of a sample."""
+    if n_targets == 1 or not len(error(slice(0, 1))):
+        return error
+
+    def bound(entries: slice) -> Floats:
+        first, last = entries.start // n_targets, -(-entries.stop // n_targets)
+        start = entries.start - first * n_targets
+        every: Floats = np.repeat(error(slice(first, last)), n_targets)
+        return np.ascontiguousarray(every[start : start + entries.stop - entries.start])
+
+    return bound
+
+
 def cheap_error_of_z(problem: Any, w: Floats) -> ErrorOfZ:
     """A larger bound, which needs no norms of rows if X is stored by columns: that saves a pass."""
     if problem.by_rows:

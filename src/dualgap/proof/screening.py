@@ -20,8 +20,8 @@ from dualgap.problem import Problem
 from dualgap.proof import group_terms, terms
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint, balance_exactly
-from dualgap.proof.free_features import choose_ballast
 from dualgap.proof.rounding import LOST_SQUARE, error_of_u
+from dualgap.proof.several_targets import ballast_of
 
 _RADIUS_ERROR = 1.0 + 16.0 * EPS  # covers the rounding errors of the radius
 
@@ -38,7 +38,7 @@ def proven_zero(problem: Problem, certificate: Certificate, dual: Any) -> np.nda
     point = balance_exactly(
         problem,
         DualPoint(problem.average(a), error_of_u(problem, a)),
-        lambda: choose_ballast(problem, a),
+        lambda: ballast_of(problem, a),
         np.zeros(problem.coef_size),
     )
     return zeros_later(problem, certificate, point)()

@@ -53,7 +53,8 @@ def lambda_max(problem: Problem) -> float:
 
 def _of_groups(problem: Problem) -> float:
     """The least λ at which 0 is the minimum for every group."""
-    if problem.width > 1 and problem.features.free[: problem.p * problem.width].any():
+    classes = problem.width > 1 and problem.n_targets == 1
+    if classes and problem.features.free[: problem.p * problem.width].any():
         raise ValueError("groups without a penalty under several classes: choose the grid yourself")
     pull = problem.lam * problem.average(_null_dual(problem))
     found = group_terms.largest_gauge(problem.penalty, pull)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap import losses
 from dualgap.estimators.foreign.fitted_model import FittedModel
 from dualgap.estimators.penalties import constraints_of
 from dualgap.linalg.validate import Floats
-from dualgap.penalties import L1, L2, ElasticNet, NonNegative, Weighted
+from dualgap.penalties import L1, L2, ElasticNet, GroupLasso, NonNegative, Weighted
 from dualgap.problem import Problem
 
 UNHALVED = 0.5  # γ at which our squared losses r²/(2γ) are r²
@@ -74,6 +75,26 @@ def fitted_problem(
     if k is None:
         return FittedProblem(problem, fitted.coef.T, fitted.intercept, unit)
     return FittedProblem(problem, fitted.coef[k], float(fitted.intercept[k]), unit)
+
+
+def fitted_groups(
+    fitted: FittedModel,
+    groups: Any,
+    weights: Any = None,
+    *,
+    positive: bool = False,
+    l1_ratio: float = 1.0,
+    intercept: bool,
+) -> FittedProblem:
+    """The mean of ½‖r‖² over samples plus ``alpha`` of the model times the norms of groups; with
+    several targets the groups of features have the coefficients of all."""
+    penalty = GroupLasso(groups, weights, l1_ratio, positive)
+    Y = fitted.targets()
+    k, y = (0, Y[:, 0]) if Y.shape[1] == 1 else (None, Y)
+    return fitted_problem(
+        fitted, k, y, fitted.weights, losses.Squared(), penalty, float(fitted.model.alpha), 1.0,
+        intercept=intercept,
+    )  # fmt: skip
 
 
 def one_vs_rest(fitted: FittedModel) -> Iterator[tuple[int, Floats]]:

@@ -7,6 +7,7 @@ intercept, whatever ``fit_intercept`` says; its ``coef_`` are those of the prima
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,15 @@ from dualgap.estimators.foreign.fitted_model import (
     unreadable,
     unweighted_fit,
 )
-from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed, one_vs_rest
+from dualgap.estimators.foreign.fitted_problem import (
+    FittedProblem,
+    fitted_groups,
+    fitted_sum,
+    mixed,
+    one_vs_rest,
+)
 from dualgap.linalg.validate import finite_vector
-from dualgap.penalties import L2
+from dualgap.penalties import L2, GroupLasso, SparseGroupLasso
 
 _NONCONVEX = ("MCPenalty", "WeightedMCPenalty", "SCAD", "L0_5", "L2_3", "LogSumPenalty")
 _NONCONVEX_CLASSES = ("MCPRegression",)
@@ -75,6 +82,17 @@ def _logistic(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield from _mean(fitted, losses.Logistic(), _shared(model), bool(model.fit_intercept))
 
 
+def _group_lasso(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
+    yield fitted_groups(
+        fitted,
+        getattr(model, "groups", 1),
+        getattr(model, "weights", None),
+        positive=bool(getattr(model, "positive", False)),
+        intercept=bool(model.fit_intercept),
+    )
+
+
 def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield from _hinge(fitted, float(fitted.model.C))
 
@@ -123,13 +141,36 @@ _CLASSES: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "WeightedLasso": _lasso,
     "ElasticNet": _elastic_net,
     "SparseLogisticRegression": _logistic,
+    "GroupLasso": _group_lasso,
+    "MultiTaskLasso": _group_lasso,
     "LinearSVC": _linear_svc,
     "GeneralizedLinearEstimator": _general,
 }
+
+
+def _groups(own: Any) -> list[list[int]]:
+    """The features of each group of a penalty."""
+    ends = own.grp_ptr
+    return [list(map(int, own.grp_indices[a:b])) for a, b in pairwise(ends)]
+
+
+def _group_l2(own: Any) -> tuple[Any, float]:
+    return GroupLasso(_groups(own), own.weights, positive=bool(own.positive)), float(own.alpha)
+
+
+def _sparse_group(own: Any) -> tuple[Any, float]:
+    penalty = SparseGroupLasso(
+        _groups(own), 0.5, own.weights_groups, feature_weights=own.weights_features
+    )
+    return penalty, 2.0 * float(own.alpha)
+
+
 _DATAFITS: dict[str, Callable[[Any], Any]] = {
     "Quadratic": lambda datafit: losses.Squared(),
     "WeightedQuadratic": lambda datafit: losses.Squared(),
+    "QuadraticGroup": lambda datafit: losses.Squared(),
     "Logistic": lambda datafit: losses.Logistic(),
+    "LogisticGroup": lambda datafit: losses.Logistic(),
     "Huber": lambda datafit: losses.Huber(float(datafit.delta)),
     "Poisson": lambda datafit: losses.Poisson(),
 }
@@ -137,6 +178,8 @@ _PENALTIES: dict[str, Callable[[Any], tuple[Any, float]]] = {
     "L1": lambda own: mixed(float(own.alpha), 0.0, positive=bool(own.positive)),
     "L2": lambda own: mixed(0.0, float(own.alpha)),
     "L1_plus_L2": _shared,
+    "WeightedGroupL2": _group_l2,
+    "WeightedL1GroupL2": _sparse_group,
     "WeightedL1": lambda own: mixed(
         float(own.alpha), 0.0, own.weights, positive=bool(own.positive)
     ),

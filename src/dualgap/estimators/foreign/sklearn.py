@@ -15,7 +15,12 @@ import numpy as np
 
 from dualgap import losses
 from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
-from dualgap.estimators.foreign.fitted_problem import UNHALVED, FittedProblem, fitted_problem
+from dualgap.estimators.foreign.fitted_problem import (
+    UNHALVED,
+    FittedProblem,
+    fitted_groups,
+    fitted_problem,
+)
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, NonNegative
@@ -147,6 +152,12 @@ def _elastic_net(fitted: FittedModel) -> Iterator[FittedProblem]:
         yield _mean(fitted, k, y, losses.Squared(), penalty)
 
 
+def _multi_task(fitted: FittedModel) -> Iterator[FittedProblem]:
+    ratio = float(getattr(fitted.model, "l1_ratio", 1.0))
+    intercept = bool(fitted.model.fit_intercept)
+    yield fitted_groups(fitted, 1, l1_ratio=ratio, intercept=intercept)
+
+
 def _quantile(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield _mean(fitted, 0, fitted.numbers(), losses.Quantile(float(fitted.model.quantile)), L1())
 
@@ -264,6 +275,8 @@ TABLE: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "RidgeClassifier": _ridge_classifier,
     "Lasso": _elastic_net,
     "ElasticNet": _elastic_net,
+    "MultiTaskLasso": _multi_task,
+    "MultiTaskElasticNet": _multi_task,
     "QuantileRegressor": _quantile,
     "PoissonRegressor": _poisson,
     "SGDClassifier": _sgd_classifier,

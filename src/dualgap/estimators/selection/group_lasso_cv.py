@@ -23,7 +23,7 @@ _CHOSEN = {
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _OnGroupsCV(LeastSquaresCV):
+class OnGroupsCV(LeastSquaresCV):
     """Each fold follows a path of warm starts."""
 
     def _grids(self, X: Any, y: Any, weights: Floats | None, ratios: Floats) -> Floats:
@@ -56,7 +56,7 @@ class _OnGroupsCV(LeastSquaresCV):
     **GRID,
 )
 @dataclass(eq=False, repr=False, kw_only=True)
-class GroupLassoCV(_OnGroupsCV, GroupLasso):
+class GroupLassoCV(OnGroupsCV, GroupLasso):
     """The group lasso, with alpha chosen by cross-validation along a path, and a certified refit.
 
     Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α Σ_k ω_k‖w_k‖, that is ``Problem`` with λ = α,
@@ -83,7 +83,7 @@ class GroupLassoCV(_OnGroupsCV, GroupLasso):
     **GRID,
 )
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseGroupLassoCV(_OnGroupsCV, SparseGroupLasso):
+class SparseGroupLassoCV(OnGroupsCV, SparseGroupLasso):
     """The sparse group lasso, with alpha and ``tau`` chosen by cross-validation along paths.
 
     Minimises 1/(2 Σ s) Σ_i s_i (y_i − x_i·w − b)² + α (τ‖w‖₁ + (1 − τ) Σ_k ω_k‖w_k‖), that is

@@ -140,11 +140,15 @@ class LeastSquaresCV(CrossValidated):
             if problem is not None and len(left):
 
                 def score(k: int, solution: Solution, row: Floats = row, left: Any = left) -> None:
-                    model = solution.coef[None], np.array([solution.intercept])
-                    row[left[k]] = mean_squared_errors(X[test], y[test], scored, *model)[0]
+                    row[left[k]] = self._squared_error(X[test], y[test], scored, solution)
 
                 unsolved += follow(problem, values[left], options, score)
         return errors, unsolved
+
+    def _squared_error(self, X: Any, y: Any, weights: Any, solution: Solution) -> float:
+        """The mean squared error of a model on test samples."""
+        model = solution.coef[None], np.array([solution.intercept])
+        return float(mean_squared_errors(X, y, weights, *model)[0])
 
     def _may_share(self) -> bool:
         """Whether all alphas of a fold may be one run, rather than one of ``solve`` for each."""

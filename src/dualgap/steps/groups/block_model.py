@@ -9,6 +9,7 @@ import numpy as np
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.steps.groups import gram_blocks, gram_minimum
+from dualgap.steps.groups.tuning import TUNING
 from dualgap.steps.working_set.columns import ChosenColumns
 from dualgap.steps.working_set.gram_matrix import GramMatrix
 
@@ -23,6 +24,11 @@ class BlockModel(GramMatrix):
         self.ids = np.empty(0, np.int64)
         self.places = np.zeros(1, np.int64)
         self.q = np.empty(0)
+
+    def pays(self, set_: Any, entries: float) -> bool:
+        """Whether a Gram matrix of these features should cost less than steps on their columns."""
+        few = len(set_) <= max(self.problem.n, TUNING.small_gram)
+        return (few or not self.dense) and super().pays(set_, entries)
 
     def violation(self, set_: Any, g: Floats, x: Floats) -> float:
         """The largest violation at x, by the curvatures of the last model."""

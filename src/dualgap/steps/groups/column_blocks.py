@@ -13,11 +13,14 @@ import numpy as np
 from dualgap.compile.kernels import inner, kernel
 from dualgap.compile.rules import entry, place, span
 from dualgap.compile.scalar import length
-from dualgap.steps.groups.gram_blocks import block_step
+from dualgap.steps.groups.gram_blocks import block_step, penalty_of
 from dualgap.steps.groups.tuning import TUNING
+from dualgap.steps.working_set.column_kernels import extrapolate
+from dualgap.steps.working_set.tuning import TUNING as SET_TUNING
 
 # Kernels read module-level names.
 _POWER_STEPS, _POWER_MARGIN = TUNING.power_steps, TUNING.power_margin
+_EXTRAPOLATED = SET_TUNING.extrapolated_sweeps
 
 
 @inner
@@ -77,6 +80,43 @@ def curvatures(
         out[t] = max(bound, floor)
 
 
+@inner
+def _settle(h: Any, r: Any, x: Any, intercept: int, constant: float, total: float) -> None:
+    """Set the free intercept, if there is one, to its minimum."""
+    if intercept >= 0 and total > 0.0:
+        delta = -constant * r.sum() / total
+        x[intercept] += delta
+        for i in range(len(r)):
+            r[i] += delta * constant * h[i]
+
+
+@inner
+def _jump(
+    matrix: Any,
+    blocks: Any,
+    lam: float,
+    set_: Any,
+    ids: Any,
+    places: Any,
+    h: Any,
+    r: Any,
+    x: Any,
+    goal: Any,
+    along: Any,
+) -> int:
+    """Move to ``goal`` if the model is smaller there; returns the entries read."""
+    change = lam * (penalty_of(blocks, ids, places, goal) - penalty_of(blocks, ids, places, x))
+    along[:] = 0.0
+    work = _add(matrix, set_, goal - x, along)
+    for i in range(len(r)):
+        change += (r[i] + 0.5 * h[i] * along[i]) * along[i]
+    if change < 0.0:
+        x[:] = goal
+        for i in range(len(r)):
+            r[i] += h[i] * along[i]
+    return work
+
+
 @kernel
 def descend(
     matrix: Any,
@@ -89,15 +129,23 @@ def descend(
     h: Any,
     r: Any,
     x: Any,
+    intercept: int,
+    constant: float,
     tolerance: float,
     fraction: float,
     most: int,
 ) -> tuple[float, float]:
     """At most ``most`` sweeps, until no violation exceeds ``tolerance`` or the ``fraction`` of the
-    largest in the first sweep; returns that one, and the entries read."""
+    largest in the first sweep; returns that one, and the entries read.
+
+    ``intercept`` is the place in x of a free intercept, -1 if there is none. It is set to its
+    minimum after every step, so that columns far from 0 need no more sweeps than others.
+    """
+    total_curvature = constant * constant * h.sum()
     at, new, g = np.empty((3, len(x)))
     active = np.empty(len(ids), np.int64)
-    count, first, total, everything = 0, -1.0, 0, True
+    past, goal, along = np.empty((_EXTRAPOLATED, len(x))), np.empty(len(x)), np.empty(len(r))
+    count, first, total, everything, known = 0, -1.0, 0, True, 0
     for _ in range(most):
         if everything:
             count = len(ids)
@@ -128,6 +176,7 @@ def descend(
                             r[j] += delta * h[j] * entry(matrix, set_[i], e)
                         total += stop - start
                     x[i] = new[i]
+                _settle(h, r, x, intercept, constant, total_curvature)
                 largest = max(largest, q[t] * moved)
                 active[kept] = t
                 kept += 1
@@ -141,4 +190,11 @@ def descend(
             everything = True
         else:
             everything = False
+        past[known] = x
+        known += 1
+        if known == len(past):
+            known = 0
+            if extrapolate(past, goal):
+                total += _jump(matrix, blocks, lam, set_, ids, places, h, r, x, goal, along)
+                everything = True
     return first, float(total)

@@ -142,15 +142,20 @@ def sweep(
         kept += 1
         for i in range(last - first):
             row = gram[first + i]
-            for s in range(width):
-                delta = x[(first + i) * width + s] - old[i * width + s]
+            if width == 1:
+                delta = x[first + i] - old[i]
                 if delta != 0.0:
-                    if width == 1:
-                        for j in range(size):
-                            g[j] += delta * row[j]
-                    else:
-                        for j in range(size):
-                            g[j * width + s] += delta * row[j]
+                    for j in range(size):
+                        g[j] += delta * row[j]
+                continue
+            any_moved = False
+            for s in range(width):
+                old[i * width + s] = x[(first + i) * width + s] - old[i * width + s]
+                any_moved |= old[i * width + s] != 0.0
+            if any_moved:
+                for j in range(size):
+                    for s in range(width):
+                        g[j * width + s] += row[j] * old[i * width + s]
     return largest, kept
 
 

@@ -14,11 +14,14 @@ from dualgap.compile.group_rules import smooth_into
 from dualgap.compile.kernels import inner, kernel
 from dualgap.steps.groups.gram_blocks import penalty_of, sweep
 from dualgap.steps.groups.tuning import TUNING
+from dualgap.steps.working_set.column_kernels import extrapolate
+from dualgap.steps.working_set.tuning import TUNING as SET_TUNING
 
 # Kernels read module-level names.
 _ROUNDS, _LEAST_SWEEPS, _SOLVE_SPEED = TUNING.rounds, TUNING.least_sweeps, TUNING.solve_speed
 _MOST_IN_SYSTEM, _NEWTON_STEPS = TUNING.most_in_system, TUNING.newton_steps
 _NEWTON_CUTS, _RIDGE = TUNING.newton_cuts, TUNING.ridge
+_EXTRAPOLATED = SET_TUNING.extrapolated_sweeps
 
 
 @kernel
@@ -45,6 +48,7 @@ def minimise(
         longest = max(longest, (places[t + 1] - places[t]) * blocks.width)
     work = np.empty((4, longest))
     active = np.empty(len(ids), np.int64)
+    past, goal, known = np.empty((_EXTRAPOLATED, len(x))), np.empty(len(x)), 0
     first, sweeps = -1.0, 0
     for _ in range(_ROUNDS):
         for t in range(len(ids)):
@@ -64,7 +68,16 @@ def minimise(
             sweeps += 1
             if largest <= 0.3 * tolerance:
                 break
-        sweeps = 0
+            past[known] = x
+            known += 1
+            if known == len(past):
+                known = 0
+                if extrapolate(past, goal):
+                    for i in range(len(x)):
+                        goal[i] -= x[i]
+                    moving = np.flatnonzero(goal)
+                    _move_along(gram, blocks, lam, ids, places, moving, goal, x, g)
+        sweeps = known = 0
         for _ in range(_NEWTON_STEPS if direct and largest > 0.3 * tolerance else 0):
             if newton_step(gram, blocks, lam, ids, places, x, g) < 1.0:
                 break

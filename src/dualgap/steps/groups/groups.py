@@ -15,13 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.linalg import storage
+from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.proof import group_terms
+from dualgap.proof import group_terms, terms
 from dualgap.proof.dual_point import feasible_length_of
 from dualgap.steps.base import FullPass, Setting, Start
 from dualgap.steps.groups import column_blocks, gram_blocks, line_search
 from dualgap.steps.groups.block_model import BlockModel
+from dualgap.steps.groups.tuning import TUNING as GROUPS
 from dualgap.steps.working_set.columns import is_one_set
 from dualgap.steps.working_set.tuning import TUNING
 from dualgap.steps.working_set.working_set import WorkingSetRun
@@ -37,6 +40,10 @@ class Groups(FullPass):
     def refusal(self, problem: Problem) -> str | None:
         if not problem.on_groups:
             return f"the penalty {type(problem.feature_penalty).__name__} is not on groups"
+        if problem.n_targets > 1:
+            name = type(problem.loss).__name__
+            known = problem.loss.quadratic
+            return None if known else f"several targets need the squared loss here, not {name}"
         return super().refusal(problem)
 
     def describe(self, problem: Problem) -> str:
@@ -93,7 +100,9 @@ class GroupsRun(WorkingSetRun):
         stay = used[ids]
         count = int(self.sizes[ids[stay]].sum())
         share = count / max(len(self.set), 1)
-        size = min(int((1.0 + TUNING.growth * share) * min(count, problem.n)), self.model.most)
+        # A support may have more features than there are samples, unlike that of a Lasso.
+        size = int((1.0 + TUNING.growth * share) * count)
+        size = min(size, self.model.most) if count < self.model.most // 2 else size
         size = max(size, count + TUNING.spare_features)
         wanted = int(self.sizes[new].sum())
         if wanted > size - len(self.set) or share < TUNING.least_support:
@@ -127,6 +136,19 @@ class GroupsRun(WorkingSetRun):
         used[self.labels[np.flatnonzero(self.w) // self.blocks.width]] = True
         return used
 
+    def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
+        if self.blocks.width == 1:
+            return super().advance(order, offsets)
+        if self.u is None:
+            self._dual()
+        self._choose_set()
+        with single_threaded_blas():
+            moved = self._minimise_targets()
+        self.a = None
+        if not moved:
+            self.tolerance *= 0.1
+        return int(moved), 3 * self.size, 1.5 * self.size
+
     # --- models -----------------------------------------------------------------------------------
 
     def _descend(
@@ -135,7 +157,9 @@ class GroupsRun(WorkingSetRun):
         problem, model = self.problem, self.model
         q, start = np.empty(len(model.ids)), np.zeros(problem.n)
         column_blocks.curvatures(self.matrix, h, self.set, model.places, least, start, q)
-        found = column_blocks.descend(
+        intercept = problem.p if problem.intercept is True else -1
+        found = np.flatnonzero(self.set == intercept)
+        first, work = column_blocks.descend(
             self.matrix,
             self.blocks,
             problem.lam,
@@ -146,11 +170,49 @@ class GroupsRun(WorkingSetRun):
             h,
             self.r.copy(),
             x,
+            int(found[0]) if len(found) else -1,
+            problem.constant,
             tolerance,
-            0.0 if self.quadratic and self.final else TUNING.columns_left,
+            GROUPS.left_at_end if self.quadratic and self.final else TUNING.columns_left,
             TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
         )
-        return float(found[0]), float(found[1])
+        return float(first), float(work)
+
+    def _model_left(self) -> float:
+        return GROUPS.left_at_end if self.final else TUNING.rough_model
+
+    def _minimise_targets(self) -> bool:
+        """The minimum over the set for several targets: products with its columns are those of
+        matrices. The model is the problem, since the loss is squared."""
+        problem, set_, width = self.problem, self.set, self.blocks.width
+        a = np.empty(problem.dual_size)
+        terms.slopes(problem.loss, problem.y, self.z, a)
+        r = -problem.weighted(a).reshape(-1, width)
+        rows = max(TUNING.dense_entries // max(len(set_), 1), TUNING.block_rows)
+        parts = [slice(first, first + rows) for first in range(0, problem.n, rows)]
+        g = np.zeros((len(set_), width))
+        for some in parts:
+            g += self._columns_of(some) @ r[some]
+        w = self.w.reshape(-1, width)
+        x, h = w[set_].ravel(), problem.c / float(problem.loss.gamma)
+        least = TUNING.least_curvature * self.bound[set_]
+        self.model.minimise(set_, h, g.ravel(), least, x, self.tolerance, self._model_left())
+        move = x.reshape(-1, width) - w[set_]
+        z = self.z.reshape(-1, width)
+        for some in parts:
+            z[some] += self._columns_of(some).T @ move
+        w[set_] = x.reshape(-1, width)
+        return bool(move.any())
+
+    def _columns_of(self, samples: slice) -> Any:
+        """The columns of the set, of some samples."""
+        problem, set_ = self.problem, self.set
+        if not storage.is_sparse(problem.X):
+            return self.columns.of(set_, samples)
+        found = np.full((len(set_), len(range(problem.n)[samples])), problem.constant)
+        own = set_ < problem.p
+        found[own] = problem.X[samples][:, set_[own]].toarray().T
+        return found
 
     def _search(self, x: Floats, value: float) -> tuple[float, float]:
         if self.quadratic:

@@ -150,7 +150,7 @@ def _settle(
 
 
 @inner
-def _extrapolate(past: Any, out: Any) -> bool:
+def extrapolate(past: Any, out: Any) -> bool:
     """The limit that the rows of ``past`` seem to have (Anderson 1965; Bertrand, Massias 2021).
 
     It is the average of the later rows with weights that sum to 1 and make their steps cancel;
@@ -285,7 +285,7 @@ def descend(
         known += 1
         if known == _EXTRAPOLATED_SWEEPS:
             s = _settle(h, r, x, intercept, constant, total_curvature, s)
-            if _extrapolate(past, goal):
+            if extrapolate(past, goal):
                 _jump(matrix, penalty, lam, features, h, r, x, goal, along)
                 total += work // 2
                 s = _settle(h, r, x, intercept, constant, total_curvature, 0.0)

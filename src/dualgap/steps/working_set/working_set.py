@@ -56,8 +56,8 @@ class WorkingSetRun(FullPassRun):
         super().__init__(problem)
         self.columns = columns_of(problem)
         self.w = (origin(problem) if warm.coef is None else warm.coef).copy()
-        empty = np.flatnonzero(problem.column_squares == 0.0)
-        self.w[empty] = problem.features.origin[empty]  # only the penalty depends on these
+        empty = np.repeat(problem.column_squares == 0.0, problem.width)  # only the penalty matters
+        self.w[empty] = problem.features.origin[empty]
         self.counts = problem.column_counts
         self.z = problem.decision(self.w)
         self.r = self.h = np.empty(0)  # slopes and curvatures of the losses, while a set is fitted
@@ -87,7 +87,7 @@ class WorkingSetRun(FullPassRun):
         its u."""
         problem = self.problem
         if self.a is None or self.u is None:
-            a = np.empty(problem.n)
+            a = np.empty(problem.dual_size)
             terms.slopes(problem.loss, problem.y, self.z, a)
             if len(problem.free_places):
                 a = balanced(problem, Pair(self.w, a, self.z, np.empty(0)))
@@ -293,7 +293,7 @@ class WorkingSetRun(FullPassRun):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.w, self.z = vector(state, "w", self.problem.d), vector(state, "z", self.size)
+        self.w, self.z = vector(state, "w", len(self.w)), vector(state, "z", len(self.z))
         self.set = places(state["set"], self.problem.d)
         self.final, self.sweeps, self.floor = state["settled"], state["sweeps"], state["floor"]
         self.tolerance = min(self.tolerance, state["negligible"])
