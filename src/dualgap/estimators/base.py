@@ -140,7 +140,8 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
         if coef.shape != (rows, p):
             return nothing
         wanted = self._intercept() is not False
-        intercept = np.broadcast_to(self.intercept_ if wanted else 0.0, rows).astype(np.float64)
+        given = getattr(self, "intercept_", 0.0) if wanted else 0.0
+        intercept = np.broadcast_to(given, rows).astype(np.float64)
         dual: Any = np.atleast_2d(getattr(self, "dual_coef_", np.empty((0, 0))))
         dual = dual if dual.shape == (rows, n) else None
         if self._joint:

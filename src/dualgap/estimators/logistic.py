@@ -20,7 +20,8 @@ from dualgap.linalg.validate import number
 class Probabilities:
     """Probabilities of a logistic or softmax model."""
 
-    _joint: bool
+    classes_: Any
+    _is_joint: Any
     _scores: Any
 
     def predict_proba(self, X: Any, offset: Any = None) -> Any:
@@ -41,7 +42,7 @@ class Probabilities:
         scores = self._scores(X, offset)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
-        if self._joint:
+        if self._is_joint(len(self.classes_)):
             return softmax(scores, axis=1)
         # In logarithms, so that probabilities that are all tiny do not vanish.
         return softmax(-np.logaddexp(0.0, -scores), axis=1)
@@ -62,7 +63,8 @@ class Probabilities:
         scores = self._scores(X, offset)
         if scores.ndim == 1:
             return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], axis=1)
-        return log_softmax(scores if self._joint else -np.logaddexp(0.0, -scores), axis=1)
+        joint = self._is_joint(len(self.classes_))
+        return log_softmax(scores if joint else -np.logaddexp(0.0, -scores), axis=1)
 
 
 @documented(

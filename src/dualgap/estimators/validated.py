@@ -67,7 +67,8 @@ def new_data(model: Any, X: Any) -> Any:
     if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
         return X
     check_is_fitted(model)
-    return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+    X = validate_data(model, X, accept_sparse=STORAGES, dtype="numeric", reset=False)  # no strings
+    return X if X.dtype in DTYPES else X.astype(np.float64)
 
 
 def refuse_as_sklearn(model: Any, X: Any) -> None:

@@ -245,16 +245,15 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         # classes are not affected; without one, a sample of weight 0 brings the class in.
         intercept = flag(self.fit_intercept, "fit_intercept")
         present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
+        if intercept and len(present) == 1:
+            rows = self._of_one_class(present[0], X.shape[1])
+            worth = score(*self._without_intercept(rows), None)
+            return list(zip(*[(rows, worth, 1)] * len(found))), []
         rows = train
         if len(missing) and not intercept:
             extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
             rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
             present = np.append(present, missing)
-        if len(present) < 2:
-            raise ValueError(
-                f"a fold is fitted to samples of one class only ({self.classes_[present[0]]!r}): "
-                "give folds in which each class occurs, such as cv=StratifiedKFold(2)"
-            )
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
         if offset is not None:
             offset = offset[rows][:, present] if self._joint else offset[rows]
@@ -278,6 +277,15 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         lams = 1.0 / (self.Cs_[left] * own.sum())
         unsolved = follow(problem, lams, options, keep)
         return list(zip(*found)), unsolved
+
+    def _of_one_class(self, code: int, p: int) -> Floats:
+        """The limit of the models of a fold that has one class only, which is all they predict."""
+        rows = np.zeros((len(self.classes_) if self._joint else 1, p + 1))
+        if self._joint:
+            rows[:, -1] = np.where(np.arange(len(rows)) == code, 0.0, -np.inf)
+        else:
+            rows[:, -1] = np.inf if code else -np.inf
+        return rows
 
     def _without_intercept(self, rows: Floats) -> tuple[Floats, Floats]:
         """Coefficients and intercepts."""
