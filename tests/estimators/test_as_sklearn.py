@@ -85,3 +85,99 @@ def test_a_fold_of_the_other_class_without_an_intercept():
     folds = [(np.flatnonzero(y == 1), np.arange(len(y))), (np.arange(len(y)), np.arange(len(y)))]
     model = dg.LogisticRegressionCV(Cs=3, cv=folds, fit_intercept=False).fit(X, y)
     np.testing.assert_allclose(model.scores_[1][0], np.mean(y == 1))
+
+
+# --- parameters and attributes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        dg.Lasso(selection="cyclical"),
+        dg.ElasticNetCV(selection="cyclical"),
+        dg.LassoCV(precompute="always"),
+        dg.Ridge(solver="choleski"),
+        dg.RidgeClassifier(solver="choleski"),
+        dg.RidgeCV(gcv_mode="eigh"),
+        dg.LogisticRegression(solver="lbfsg"),
+        dg.LogisticRegressionCV(solver="lbfsg"),
+        dg.PoissonRegressor(solver="newton"),
+        dg.QuantileRegressor(solver="high"),
+        dg.LinearSVC(dual="maybe"),
+        dg.LinearSVR(dual=None),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_misspelt_words_are_refused_although_they_change_nothing(model):
+    X, y = IRIS
+    with pytest.raises(ValueError, match="is unknown"):
+        model.fit(X, y)
+
+
+def test_words_of_scikit_learn_are_accepted():
+    X, y = IRIS
+    dg.Lasso(selection="random", precompute=X.T @ X).fit(X, y)
+    dg.LinearSVC(dual=np.True_).fit(X, y)
+    dg.RidgeCV(gcv_mode="svd").fit(X, y)
+    assert dg.Ridge(solver="svd").fit(X, y).solver_ == "svd"
+    with pytest.raises(ValueError, match="did you mean 'cyclic'"):
+        dg.lasso_path(X, y, selection="cycle")
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize("name", ["Ridge", "Lasso", "ElasticNet", "LinearRegression"])
+def test_regressors_without_an_intercept_have_a_zero(name, targets):
+    X, y = DIABETES
+    y = y if targets == 1 else np.stack([y, -y], axis=1)
+    model = getattr(dg, name)(fit_intercept=False).fit(X, y)
+    assert np.shape(model.intercept_) == ()
+    assert model.intercept_ == 0.0
+    assert model.predict(X).shape == model.decision_radius(X).shape == y.shape
+    model.set_params(warm_start=True).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["LinearSVC", "RidgeClassifier", "LogisticRegression"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classifiers_without_an_intercept_have_a_zero(name, classes):
+    X, y = IRIS
+    y = np.minimum(y, classes - 1)
+    model = getattr(dg, name)(fit_intercept=False).fit(X, y)
+    rows = name == "LogisticRegression"  # as in scikit-learn
+    assert np.shape(model.intercept_) == ((len(model.coef_),) if rows else ())
+    assert not np.any(model.intercept_)
+    assert model.decision_function(X).shape == model.decision_radius(X).shape
+    assert model.predict_certified(X).shape == y.shape
+
+
+def test_rounds_of_svms_are_one_number():
+    assert isinstance(dg.LinearSVC().fit(*IRIS).n_iter_, int)
+
+
+def test_intercepts_are_numbers_of_numpy():
+    X, y = DIABETES
+    assert isinstance(dg.Ridge().fit(X, y).intercept_, np.float64)
+    assert dg.Ridge().fit(X.astype(np.float32), y).intercept_.dtype == np.float32
+
+
+def test_the_lasso_has_paths_and_does_not_mind_check_input():
+    X, y = DIABETES
+    X = np.asfortranarray(X)
+    alphas, coefs, _ = dg.ElasticNet.path(X, y, l1_ratio=0.7, alphas=[1.0, 0.1], tol=1e-10)
+    theirs = linear_model.ElasticNet.path(X, y, l1_ratio=0.7, alphas=[1.0, 0.1], tol=1e-10)
+    np.testing.assert_allclose(coefs, theirs[1], rtol=1e-4)
+    np.testing.assert_array_equal(alphas, theirs[0])
+    assert dg.LassoCV.path is dg.lasso_path
+    fitted = dg.Lasso().fit(X, y, check_input=False)
+    np.testing.assert_array_equal(fitted.coef_, dg.Lasso().fit(X, y).coef_)
+
+
+def test_paths_of_float32_are_float32_and_their_gaps_those_of_the_rounded_numbers():
+    X, y = DIABETES
+    X = X.astype(np.float32)
+    alphas, coefs, gaps = dg.lasso_path(X, y, n_alphas=5, tol=1e-12, max_iter=20)
+    assert coefs.dtype == np.float32
+    for alpha, coef, gap in zip(alphas, coefs.T, gaps):
+        problem = dg.Problem(X, y, "squared", "l1", alpha)
+        best = dg.solve(problem, tol=1e-13, max_epochs=100).certificate.dual
+        assert problem.primal(coef.astype(np.float64)) - best <= gap * (1 + 1e-9)
+        assert gap > 0.0

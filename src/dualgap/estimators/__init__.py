@@ -23,6 +23,7 @@ MODULES = {
     "HuberRegression": "robust",
     "Lasso": "lasso",
     "LassoCV": "selection.lasso_cv",
+    "LinearRegression": "linear_regression",
     "LinearSVC": "svm",
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dualgap.estimators.group_lasso import SparseGroupLasso as SparseGroupLasso
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
     from dualgap.estimators.lasso import Lasso as Lasso
+    from dualgap.estimators.linear_regression import LinearRegression as LinearRegression
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
     from dualgap.estimators.poisson import PoissonRegressor as PoissonRegressor
     from dualgap.estimators.ridge import Ridge as Ridge

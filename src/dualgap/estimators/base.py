@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.evidence import Evidence
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.ignored import check_ignored
 from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.estimators.validated import new_data, refuse_as_sklearn
@@ -55,6 +56,8 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     callback: Any = None
     relative_to: str = "optimum"
 
+    _solvers: ClassVar[tuple[str, ...]] = ()  # the words that ``solver`` may be
+    _intercept_has_rows = False  # whether it has them also if there is none
     _joint = False  # whether one problem has a column of coefficients for each class
     _starts_solved = False  # whether the coefficients that a fit starts from should be its result
     _solved_by = "closed form"  # what has found these
@@ -109,6 +112,7 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
 
         ``single``: attributes have no first dimension for targets or classes.
         """
+        check_ignored(self)
         reports = Reports(self, X, y, weights, len(subproblems))
         try:
             with first_fit(self):
@@ -158,10 +162,12 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
         intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
         if single:
             self.coef_, self.dual_coef_ = rows[0].copy(), duals[0].copy()
-            self.intercept_ = fits[0].intercept
+            self.intercept_: Any = np.asarray(fits[0].intercept)[()]
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
             self.intercept_ = np.concatenate(intercepts)
+        if self._intercept() is False and not self._intercept_has_rows:
+            self.intercept_ = np.float64(0.0)
         self._judged = np.array(self.coef_, float, ndmin=2), np.array(self.intercept_, ndmin=1)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]

@@ -57,7 +57,8 @@ PARAMETERS = {
     "callback": """callable, optional
         Called with a ``Snapshot`` at each gap check; a true result stops the run.""",
     "solver": f"""str
-        {COMPATIBLE} See ``method``.""",
+        {COMPATIBLE} See ``method``. A word that scikit-learn does not know is refused, here and for
+        other parameters of this kind.""",
     "solver_options": f"""dict, optional
         {COMPATIBLE}""",
     "dual": f"""bool or "auto"

@@ -13,6 +13,7 @@ from dualgap.estimators.base import InverseStrength, choice
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.ignored import LOGISTIC_SOLVERS
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import number
 
@@ -97,6 +98,9 @@ class LogisticRegression(InverseStrength, Probabilities, LinearClassifier):
     intercept_scaling: float = 1
     solver: str = "lbfgs"
     multi_class: str = "auto"
+
+    _solvers = LOGISTIC_SOLVERS
+    _intercept_has_rows = True
 
     def _loss(self) -> Any:
         return losses.Softmax() if self._joint else losses.Logistic()

@@ -52,7 +52,7 @@ class CertifiedPredictions:
         else:
             columns = np.stack([r.of_features(data) + r.intercept for r in self._radii], axis=1)
         found = np.asarray(columns + rounding)
-        return found.ravel() if np.ndim(self.intercept_) == 0 or found.shape[1] == 1 else found
+        return found.ravel() if found.shape[1] == 1 else found
 
     def _data(self, X: Any) -> Any:
         data = storage.as_data(self._read(X))
