@@ -1,5 +1,8 @@
 """What code that was written for scikit-learn does with estimators, beyond fit and predict."""
 
+import pickle
+import pickletools
+
 import numpy as np
 import pytest
 from sklearn import linear_model
@@ -181,3 +184,27 @@ def test_paths_of_float32_are_float32_and_their_gaps_those_of_the_rounded_number
         best = dg.solve(problem, tol=1e-13, max_epochs=100).certificate.dual
         assert problem.primal(coef.astype(np.float64)) - best <= gap * (1 + 1e-9)
         assert gap > 0.0
+
+
+# --- models without a proof -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [dg.LogisticRegression(), dg.LinearSVC(), dg.RidgeClassifier(), dg.LassoCV()]
+)
+def test_a_model_without_a_proof_predicts_and_is_small(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 3))
+    y = (X[:, 0] + 0.1 * rng.normal(size=5000) > 0.0).astype(int)
+    predicted, gap = model.fit(X, y).predict(X), model.dual_gap_
+    assert model.without_proof() is model
+    stored = pickle.dumps(model)
+    assert len(stored) < 10_000
+    words = [word for _, word, _ in pickletools.genops(stored) if isinstance(word, str)]
+    types = {word for word in words if word.startswith("dualgap.")}
+    assert types == {type(model).__module__}  # all that skops has to trust
+    np.testing.assert_array_equal(pickle.loads(stored).predict(X), predicted)
+    assert model.dual_gap_ == gap
+    with pytest.raises(ValueError, match="without_proof"):
+        model.decision_radius(X)
+    assert (model.fit(X, y).decision_radius(X) >= 0.0).all()

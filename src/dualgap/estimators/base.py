@@ -159,13 +159,12 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
         self._forget_proofs()
         rows = [np.asarray(fit.coef).T for fit in fits]
         duals = [fit.dual.T for fit in fits]
-        intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
         if single:
             self.coef_, self.dual_coef_ = rows[0].copy(), duals[0].copy()
             self.intercept_: Any = np.asarray(fits[0].intercept)[()]
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
-            self.intercept_ = np.concatenate(intercepts)
+            self.intercept_ = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
         if self._intercept() is False and not self._intercept_has_rows:
             self.intercept_ = np.float64(0.0)
         self._judged = np.array(self.coef_, float, ndmin=2), np.array(self.intercept_, ndmin=1)
@@ -209,6 +208,19 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
 
     def _read(self, X: Any) -> Any:
         return new_data(self, X)
+
+    def without_proof(self) -> Any:
+        """Forget the proof, all but ``dual_gap_``: the model is then small to store.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        gap = self.dual_gap_
+        self._forget_proofs()
+        self.dual_gap_ = gap
+        return self
 
     # --- scikit-learn's and Python's protocols -------------------------------------------------
 

@@ -58,8 +58,8 @@ class CertifiedPredictions:
         data = storage.as_data(self._read(X))
         if not hasattr(self, "_radii"):
             raise ValueError(
-                "the coefficients are a mean of several models, so nothing is proven about them: "
-                "fit with refit=True"
+                "this model has no proof: its coefficients are a mean of several models (fit with "
+                "refit=True), or without_proof() was called (fit again)"
             )
         judged = getattr(self, "_judged", None)  # models from files have none
         if judged is not None and not self._are_mine(*judged):
