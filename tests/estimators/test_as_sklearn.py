@@ -5,8 +5,10 @@ import pickletools
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn import linear_model
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.metrics import get_scorer
 
 import dualgap as dg
 from dualgap import losses
@@ -208,3 +210,22 @@ def test_a_model_without_a_proof_predicts_and_is_small(model):
     with pytest.raises(ValueError, match="without_proof"):
         model.decision_radius(X)
     assert (model.fit(X, y).decision_radius(X) >= 0.0).all()
+
+
+# --- metadata routing -----------------------------------------------------------------------------
+
+
+def test_the_score_of_logistic_regression_takes_weights_only_if_its_scorer_asks_for_them():
+    X, y = IRIS
+    weights = np.where(y == 0, 0.0, 1.0)
+    plain = dg.LogisticRegressionCV(Cs=2, cv=3).fit(X, y)
+    assert plain.score(X, y, sample_weight=weights) < plain.score(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = get_scorer("accuracy").set_score_request(sample_weight=True)
+        weighted = dg.LogisticRegressionCV(Cs=2, cv=3, scoring=asks).fit(X, y)
+        np.testing.assert_allclose(
+            weighted.score(X, y, sample_weight=weights), plain.score(X[50:], y[50:])
+        )
+        weighted.scoring = get_scorer("accuracy").set_score_request(sample_weight=False)
+        with pytest.raises(TypeError, match="not routed"):
+            weighted.score(X, y, sample_weight=weights)

@@ -1,9 +1,9 @@
 """Estimators with scikit-learn's names and parameters; every fit has a certificate.
 
-Changing the import is enough, but for the intercepts of ``LinearSVC`` and ``LinearSVR``: they are not
-penalised, unless ``intercept_penalty="l2"``. The certificate adds ``certificate_``, ``decision_radius``,
-``predict_certified`` and ``support_certified_``. ``dualgap.certify`` proves the same for models of
-scikit-learn and other libraries.
+Changing the import is enough, but for the intercepts of ``LinearSVC`` and ``LinearSVR``: these are
+not penalised, unless ``intercept_penalty="l2"``. The certificate adds ``certificate_``,
+``decision_radius``, ``predict_certified`` and ``support_certified_``. ``dualgap.certify`` proves
+the same for models of scikit-learn and other libraries.
 
 A new estimator is a file and a line in ``MODULES``; type checkers read the imports below it.
 """

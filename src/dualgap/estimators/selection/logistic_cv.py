@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import _routing_enabled, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -26,7 +27,7 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds
+from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds, rows_of_one_class
 from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, number
@@ -246,7 +247,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         intercept = flag(self.fit_intercept, "fit_intercept")
         present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
         if intercept and len(present) == 1:
-            rows = self._of_one_class(present[0], X.shape[1])
+            rows = rows_of_one_class(present[0], len(self.classes_), X.shape[1])
             worth = score(*self._without_intercept(rows), None)
             return list(zip(*[(rows, worth, 1)] * len(found))), []
         rows = train
@@ -278,15 +279,6 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         unsolved = follow(problem, lams, options, keep)
         return list(zip(*found)), unsolved
 
-    def _of_one_class(self, code: int, p: int) -> Floats:
-        """The limit of the models of a fold that has one class only, which is all they predict."""
-        rows = np.zeros((len(self.classes_) if self._joint else 1, p + 1))
-        if self._joint:
-            rows[:, -1] = np.where(np.arange(len(rows)) == code, 0.0, -np.inf)
-        else:
-            rows[:, -1] = np.inf if code else -np.inf
-        return rows
-
     def _without_intercept(self, rows: Floats) -> tuple[Floats, Floats]:
         """Coefficients and intercepts."""
         if self.fit_intercept:
@@ -296,11 +288,9 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
 
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any
-    ) -> float:
-        """The score of predictions by ``scoring``."""
-        if sample_weight is not None:
-            params["sample_weight"] = sample_weight
+    def score(self, X: Any, y: Any, *, offset: Any = None, **params: Any) -> float:
+        """The score of predictions by ``scoring``; ``params``, as ``sample_weight``, go to it."""
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).scorer["score"]
         model = self if offset is None else shifted(self, offset)
         return float(self._scorer()(model, X, y, **params))

@@ -261,10 +261,8 @@ class RidgeCV(CrossValidated, Ridge):
         self, X: Any, Y: Floats, weights: Floats | None, alphas: Floats
     ) -> tuple[Floats, Floats, Any]:
         """Coefficients and intercepts for each alpha and target, and whether they are solutions."""
-        coefs, intercepts = (
-            np.zeros((len(alphas), Y.shape[1], X.shape[1])),
-            np.zeros((len(alphas), Y.shape[1])),
-        )
+        intercepts = np.zeros((len(alphas), Y.shape[1]))
+        coefs = np.zeros((*intercepts.shape, X.shape[1]))
         solved = np.zeros(intercepts.shape, np.bool_)
         used, none = np.flatnonzero(alphas > 0.0), alphas == 0.0
         if self.method != "auto" or self.sampling is not None or self.max_iter == 0:
