@@ -209,19 +209,6 @@ class CertifiedModel(CallbackSupport, Evidence, NamedOnce):
     def _read(self, X: Any) -> Any:
         return new_data(self, X)
 
-    def without_proof(self) -> Any:
-        """Forget the proof, all but ``dual_gap_``: the model is then small to store.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        gap = self.dual_gap_
-        self._forget_proofs()
-        self.dual_gap_ = gap
-        return self
-
     # --- scikit-learn's and Python's protocols -------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:

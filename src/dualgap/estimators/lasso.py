@@ -40,7 +40,14 @@ class ElasticNet(Strength, LinearRegressor):
 
     path = staticmethod(enet_path)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        check_input: bool = True,
+        offset: Any = None,
+    ) -> Any:
         """Fit the model and prove how good it is.
 
         Parameters
@@ -52,12 +59,14 @@ class ElasticNet(Strength, LinearRegressor):
             Weights ≥ 0; a weight of 2 is the same as a repeated sample.
         check_input : bool, default True
             Accepted for compatibility with scikit-learn; data are checked in any case.
+        offset : array of the shape of y, optional
+            A known summand of decision values.
 
         Returns
         -------
         self
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, offset)
 
     def _loss(self) -> Any:
         return losses.Squared()

@@ -37,7 +37,7 @@ class LinearRegression(Ridge):
     alpha: float = field(default=0.0, init=False)
     solver: str = field(default="auto", init=False)
 
-    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
+    def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
         if self.positive is True:
             raise ValueError(
                 "without a penalty coefficients that must be >= 0 have no certificate: use "
@@ -45,7 +45,7 @@ class LinearRegression(Ridge):
             )
         for name in ("rank_", "singular_"):
             self.__dict__.pop(name, None)
-        return super()._fit_checked(X, y, weights)
+        return super()._fit_checked(X, y, weights, offset)
 
     def _decomposed(self, X: Any, weights: Any, alphas: Floats) -> ExactDecomposition | None:
         data = super()._decomposed(X, weights, alphas)

@@ -288,7 +288,9 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
 
-    def score(self, X: Any, y: Any, *, offset: Any = None, **params: Any) -> float:
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any, *, offset: Any = None, **params: Any
+    ) -> float:
         """The score of predictions by ``scoring``; ``params``, as ``sample_weight``, go to it."""
         if _routing_enabled():
             params = process_routing(self, "score", **params).scorer["score"]
