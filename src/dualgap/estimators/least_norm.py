@@ -14,6 +14,7 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
 from dualgap.problem import Problem
 
+_SAME = 1e-10  # of decision values: a larger change is more than rounding, and refused
 _NUMBERS = 1 << 18  # of X, of which there is a dense copy: 2 MB
 
 
@@ -28,9 +29,16 @@ def least_norm(problem: Problem, coef: Any, intercept: Any) -> tuple[Any, Any]:
     X = problem.given
     X = np.asarray(X.toarray() if storage.is_sparse(X) else X, dtype=np.float64)[problem.c > 0.0]
     mean = X.mean(axis=0) if problem.intercept is True else np.zeros(problem.p)
-    _, sizes, directions = np.linalg.svd(X - mean, full_matrices=False)
+    X = X - mean
+    units = np.sqrt(np.sum(X * X, axis=0))
+    units[units == 0.0] = 1.0
+    _, sizes, directions = np.linalg.svd(X / units, full_matrices=False)  # whatever the units of X
     used = directions[sizes > max(X.shape) * EPS * sizes.max(initial=0.0)]
     if len(used) == problem.p:
         return coef, intercept
-    least = used.T @ (used @ coef)
+    rows = np.linalg.qr((used * units).T)[0]
+    least = rows @ (rows.T @ coef)
+    moved, seen = np.linalg.norm(X @ (least - coef)), np.linalg.norm(X @ coef)
+    if not moved <= _SAME * seen:
+        return coef, intercept
     return least, intercept + mean @ (coef - least)
