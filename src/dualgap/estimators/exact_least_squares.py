@@ -34,8 +34,8 @@ class Tuning:
     # Data of at most so many numbers always have an SVD, larger ones if eigenvalues are not exact
     # to 1e-8. A megabyte.
     always_svd: int = 1 << 17
-    # How many numbers of X tell how large columns are: takes 10 µs.
-    sampled: int = 10_000
+    # How many numbers of X tell how large columns are: takes some µs.
+    sampled: int = 2_000
 
 
 TUNING = Tuning()
