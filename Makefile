@@ -5,7 +5,7 @@ READY := .venv/.ready
 BENCH := .venv-bench
 DOCS := .venv-docs
 
-.PHONY: demo docs browser test test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-auto bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench-users bench bench-full clean
+.PHONY: demo docs browser test test-sklearn test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-auto bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench-users bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -27,6 +27,10 @@ docs: $(DOCS)/.ready
 	$(DOCS)/bin/pytest -m docs tests/docs/test_docs.py tests/docs/test_migrating.py
 	$(DOCS)/bin/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(DOCS)/bin/sphinx-build -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
+
+# scikit-learn's own tests of linear models, with dualgap's classes in the place of its own.
+test-sklearn: $(READY)
+	$(BIN)/python tests/drop_in/run.py
 
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)

@@ -13,8 +13,8 @@ from sklearn.base import is_classifier
 import dualgap as dg
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text(encoding="utf-8")
-GIVEN = {"C": 0.7, "alpha": 0.1, "eps": 0.2, "q": 0.3, "rho": 0.4, "n": 60}
-NAMES = {"dg": dg, "Problem": dg.Problem, "losses": dg.losses, "penalties": dg.penalties}
+GIVEN = {"C": 0.7, "alpha": 0.1, "eps": 0.2, "q": 0.3, "rho": 0.4, "n": 60, "p": 4}
+NAMES = {"np": np, "dg": dg, "Problem": dg.Problem, "losses": dg.losses, "penalties": dg.penalties}
 TIGHT = 1e-12
 pytestmark = pytest.mark.docs
 

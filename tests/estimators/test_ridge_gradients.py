@@ -73,3 +73,13 @@ def test_threads_do_not_matter():
     two = dg.RidgeCV(cv=4, n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(one.coef_, two.coef_)
     assert one.best_score_ == two.best_score_
+
+
+def test_a_strong_penalty_does_not_make_a_model_empty():
+    X = sp.random(300, 400, 0.05, format="csr", random_state=0)
+    y = X @ np.arange(400.0) + 1.0
+    solver = RidgeGradients(X, np.ones(300), True)
+    solver.tol = 1e-4
+    coefs, _ = solver.solutions(y[:, None], np.array([1e8, 1e12]))
+    for alpha, coef in zip((1e8, 1e12), coefs[:, 0]):
+        np.testing.assert_allclose(coef, X.T @ (y - y.mean()) / alpha, rtol=1e-4)

@@ -33,7 +33,7 @@ def test_targets_have_the_optimum_and_proofs(shape, intercept, storage, alpha):
     for k, certificate in enumerate(ours.certificate_):
         lam = np.broadcast_to(alpha, 3)[k] / weights.sum()
         problem = dg.Problem(X, Y[:, k], "squared", "l2", lam, weights, intercept=intercept)
-        proof = dg.certify(problem, ours.coef_[k], intercept=ours.intercept_[k])
+        proof = dg.certify(problem, ours.coef_[k], intercept=np.broadcast_to(ours.intercept_, 3)[k])
         assert proof.gap <= 2e-10 * max(proof.dual, 1e-3 * problem.scale)
         assert certificate.dual <= proof.primal * (1.0 + 1e-12)
         assert certificate.gap <= 1e-10 * max(certificate.dual, 1e-3 * problem.scale)

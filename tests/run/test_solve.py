@@ -420,3 +420,18 @@ def test_auto_with_features_that_are_excluded(loss, base):
     solution = dg.solve(dg.Problem(X, y, loss, penalty, 0.1, intercept=True))
     assert solution.converged
     assert not solution.coef[1].any()
+
+
+def test_a_tol_below_rounding_ends_the_run():
+    """It went on for all epochs, moving by single bits."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X @ [40.0, 70.0] + 10.0 * rng.normal(size=100)
+    for lam in (10.0, 1.0, 0.1):
+        for tol in (1e-16, 0.0):
+            solution = dg.solve(
+                dg.Problem(X, y, "squared", "l1", lam, intercept=True), tol=tol, max_epochs=10_000
+            )
+            assert len(solution.history) < 200
+            assert solution.certificate.gap < 1e-12 * solution.certificate.scale
+            assert solution.status in (Status.STALLED, Status.CONVERGED)

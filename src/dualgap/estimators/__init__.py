@@ -1,8 +1,9 @@
 """Estimators with scikit-learn's names and parameters; every fit has a certificate.
 
-Changing the import is enough. The certificate adds ``certificate_``, ``decision_radius``,
-``predict_certified`` and ``support_certified_``. ``dualgap.certify`` proves the same for models of
-scikit-learn and other libraries.
+Changing the import is enough, but for the intercepts of ``LinearSVC`` and ``LinearSVR``: these are
+not penalised, unless ``intercept_penalty="l2"``. The certificate adds ``certificate_``,
+``decision_radius``, ``predict_certified`` and ``support_certified_``. ``dualgap.certify`` proves
+the same for models of scikit-learn and other libraries.
 
 A new estimator is a file and a line in ``MODULES``; type checkers read the imports below it.
 """
@@ -23,6 +24,7 @@ MODULES = {
     "HuberRegression": "robust",
     "Lasso": "lasso",
     "LassoCV": "selection.lasso_cv",
+    "LinearRegression": "linear_regression",
     "LinearSVC": "svm",
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from dualgap.estimators.group_lasso import SparseGroupLasso as SparseGroupLasso
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
     from dualgap.estimators.lasso import Lasso as Lasso
+    from dualgap.estimators.linear_regression import LinearRegression as LinearRegression
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
     from dualgap.estimators.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
     from dualgap.estimators.multi_task import MultiTaskLasso as MultiTaskLasso

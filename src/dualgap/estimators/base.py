@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.evidence import Evidence
 from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.ignored import check_ignored
 from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.estimators.reads_data import ReadsData
@@ -59,6 +60,8 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
     handle_unknown: str = "error"
     handle_missing: str = "error"
 
+    _solvers: ClassVar[tuple[str, ...]] = ()  # the words that ``solver`` may be
+    _intercept_has_rows = False  # whether it has them also if there is none
     _joint = False  # whether one problem has a column of coefficients for each class
     _starts_solved = False  # whether the coefficients that a fit starts from should be its result
     _solved_by = "closed form"  # what has found these
@@ -116,6 +119,7 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
 
         ``single``: attributes have no first dimension for targets or classes.
         """
+        check_ignored(self)
         reports = Reports(self, X, y, weights, len(subproblems))
         try:
             with first_fit(self):
@@ -147,7 +151,8 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
         if coef.shape != (rows, p):
             return nothing
         wanted = self._intercept() is not False
-        intercept = np.broadcast_to(self.intercept_ if wanted else 0.0, rows).astype(np.float64)
+        given = getattr(self, "intercept_", 0.0) if wanted else 0.0
+        intercept = np.broadcast_to(given, rows).astype(np.float64)
         dual: Any = np.atleast_2d(getattr(self, "dual_coef_", np.empty((0, 0))))
         dual = dual if dual.shape == (rows, n) else None
         if self._joint:
@@ -161,13 +166,14 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
         self._forget_proofs()
         rows = [np.asarray(fit.coef).T for fit in fits]
         duals = [fit.dual.T for fit in fits]
-        intercepts = [np.atleast_1d(fit.intercept) for fit in fits]
         if single:
             self.coef_, self.dual_coef_ = rows[0].copy(), duals[0].copy()
-            self.intercept_ = fits[0].intercept
+            self.intercept_: Any = np.asarray(fits[0].intercept)[()]
         else:
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
-            self.intercept_ = np.concatenate(intercepts)
+            self.intercept_ = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+        if self._intercept() is False and not self._intercept_has_rows:
+            self.intercept_ = np.float64(0.0)
         self._judged = np.array(self.coef_, float, ndmin=2), np.array(self.intercept_, ndmin=1)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]

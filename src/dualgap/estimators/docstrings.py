@@ -66,7 +66,8 @@ PARAMETERS = {
     "handle_missing": """"error" or "category", default "error"
         What to do about missing values of categorical columns: "category" makes them a level.""",
     "solver": f"""str
-        {COMPATIBLE} See ``method``.""",
+        {COMPATIBLE} See ``method``. A word that scikit-learn does not know is refused, here and for
+        other parameters of this kind.""",
     "solver_options": f"""dict, optional
         {COMPATIBLE}""",
     "dual": f"""bool or "auto"

@@ -13,6 +13,21 @@ class Evidence:
     """Methods that need the training data, which a fitted model keeps a reference to."""
 
     _problem: Any
+    _forget_proofs: Any
+    dual_gap_: Any
+
+    def without_proof(self) -> Any:
+        """Forget the proof, all but ``dual_gap_``: the model is then small to store.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        gap = self.dual_gap_
+        self._forget_proofs()
+        self.dual_gap_ = gap
+        return self
 
     def save_proof(self, path: Any) -> Any:
         """Write a proof file that ``dgcheck DATA PROOF`` checks without this library.

@@ -9,6 +9,7 @@ import numpy as np
 
 from dualgap import losses
 from dualgap.compile.kernels import kernel
+from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, split
@@ -90,7 +91,10 @@ def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | 
     if not _may_differ(problem):
         return None
     coef, intercept = split(problem, w)
-    shown, best = centred(problem, coef, intercept)
+    shown, best = coef, intercept
+    if is_open(problem):
+        shown, best = least_norm(problem, shown, best)
+    shown, best = centred(problem, shown, best)
     if _is_least_squares(problem):
         best = _balanced(problem, problem.decision(w) if z is None else z, best)
     if shown is coef and best is intercept and problem.X.dtype == np.float64:
@@ -119,6 +123,7 @@ def _may_differ(problem: Problem) -> bool:
         problem.X.dtype != np.float64
         or type(problem.given_loss) in _OF_DIFFERENCES
         or _is_least_squares(problem)
+        or is_open(problem)
     )
 
 

@@ -12,6 +12,7 @@ from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.selection.paths import enet_path
 from dualgap.linalg.validate import number
 
 
@@ -36,6 +37,36 @@ class ElasticNet(Strength, LinearRegressor):
     selection: str = "cyclic"
 
     _several_targets = True
+
+    path = staticmethod(enet_path)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        check_input: bool = True,
+        offset: Any = None,
+    ) -> Any:
+        """Fit the model and prove how good it is.
+
+        Parameters
+        ----------
+        X : array, CSR or CSC matrix of shape (n_samples, n_features)
+            float32 and float64 are read in place.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array of shape (n_samples,), optional
+            Weights ≥ 0; a weight of 2 is the same as a repeated sample.
+        check_input : bool, default True
+            Accepted for compatibility with scikit-learn; data are checked in any case.
+        offset : array of the shape of y, optional
+            A known summand of decision values.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight, offset)
 
     def _loss(self) -> Any:
         return losses.Squared()

@@ -13,6 +13,7 @@ from dualgap.estimators.base import InverseStrength, choice
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import COMPATIBLE, documented
 from dualgap.estimators.fitted import Fit
+from dualgap.estimators.ignored import LOGISTIC_SOLVERS
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import number
 
@@ -20,7 +21,8 @@ from dualgap.linalg.validate import number
 class Probabilities:
     """Probabilities of a logistic or softmax model."""
 
-    _joint: bool
+    classes_: Any
+    _is_joint: Any
     _scores: Any
 
     def predict_proba(self, X: Any, offset: Any = None) -> Any:
@@ -41,7 +43,7 @@ class Probabilities:
         scores = self._scores(X, offset)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
-        if self._joint:
+        if self._is_joint(len(self.classes_)):
             return softmax(scores, axis=1)
         # In logarithms, so that probabilities that are all tiny do not vanish.
         return softmax(-np.logaddexp(0.0, -scores), axis=1)
@@ -62,7 +64,8 @@ class Probabilities:
         scores = self._scores(X, offset)
         if scores.ndim == 1:
             return -np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)], axis=1)
-        return log_softmax(scores if self._joint else -np.logaddexp(0.0, -scores), axis=1)
+        joint = self._is_joint(len(self.classes_))
+        return log_softmax(scores if joint else -np.logaddexp(0.0, -scores), axis=1)
 
 
 @documented(
@@ -95,6 +98,9 @@ class LogisticRegression(InverseStrength, Probabilities, LinearClassifier):
     intercept_scaling: float = 1
     solver: str = "lbfgs"
     multi_class: str = "auto"
+
+    _solvers = LOGISTIC_SOLVERS
+    _intercept_has_rows = True
 
     def _loss(self) -> Any:
         return losses.Softmax() if self._joint else losses.Logistic()

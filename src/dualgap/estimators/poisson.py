@@ -11,6 +11,7 @@ from sklearn.metrics import d2_tweedie_score
 from dualgap import losses
 from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
+from dualgap.estimators.ignored import POISSON_SOLVERS
 from dualgap.estimators.regressor import LinearRegressor
 
 
@@ -25,6 +26,8 @@ class PoissonRegressor(Strength, LinearRegressor):
     """
 
     solver: str = "lbfgs"
+
+    _solvers = POISSON_SOLVERS
 
     def _loss(self) -> Any:
         return losses.Poisson()

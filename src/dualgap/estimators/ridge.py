@@ -14,12 +14,17 @@ from dualgap import losses
 from dualgap.estimators.base import MOST, Strength, total_weight
 from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
+from dualgap.estimators.exact_least_squares import ExactDecomposition, decomposed
 from dualgap.estimators.fits import Subproblem, with_callbacks
+from dualgap.estimators.fitted import Fit
+from dualgap.estimators.ignored import RIDGE_SOLVERS
 from dualgap.estimators.offsets import checked_offset, with_offset
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.estimators.ridge_targets import coefficients_of_targets
 from dualgap.estimators.validated import sample_weights, training_data
-from dualgap.linalg.validate import number
+from dualgap.linalg.validate import Floats, number
+
+_SOLVER = {"solver_": "str\nWhat ``solver`` was; ``solution_`` names the method."}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -31,19 +36,31 @@ class _SquaredL2(Strength):
     max_iter: int | None = None
     solver: str = "auto"
 
+    _solvers = RIDGE_SOLVERS
+
     def _loss(self) -> Any:
         return losses.Squared()
 
     def _lam(self, total: float) -> float:
         return super()._lam(total) / total
 
+    def _publish(self: Any, fits: list[Fit], *, single: bool) -> None:
+        super()._publish(fits, single=single)
+        self.solver_ = self.solver
+
     def _complete(
         self: Any, X: Any, y: Any, weights: Any, subproblems: list[Subproblem], *, single: bool
     ) -> Any:
-        """As for any estimator, but several targets start from coefficients that solve them."""
+        """As for any estimator, but coefficients of several targets, and those under hardly a
+        penalty, are found beforehand."""
         known = None
-        if self._may_share():
-            known = coefficients_of_targets(X, subproblems, self._intercept())
+        if self._may_start_solved():
+            alphas = np.broadcast_to(np.ravel(self.alpha), len(subproblems)).astype(np.float64)
+            data = self._decomposed(X, subproblems[0].weights, alphas)
+            if data is not None:
+                known = data.coefficients(subproblems, alphas)
+            elif alphas.all():
+                known = coefficients_of_targets(X, subproblems, self._intercept())
         if known is not None:
             self._starts_solved, self._known = True, known
         try:
@@ -52,12 +69,15 @@ class _SquaredL2(Strength):
             if known is not None:
                 del self._starts_solved, self._known
 
-    def _may_share(self: Any) -> bool:
+    def _decomposed(self: Any, X: Any, weights: Any, alphas: Floats) -> ExactDecomposition | None:
+        return decomposed(X, weights, alphas, self._intercept())
+
+    def _may_start_solved(self: Any) -> bool:
         """Whether no one wants runs of ``solve``: with another method, or to be told of rounds."""
         told = self.callback is not None or getattr(self, "_skl_callbacks", None)
         own = self.method == "auto" and self.sampling is None and self.max_iter != 0
         own = own and self._treats_columns_alike and not self.positive
-        return own and not (told or self._starts_solved or not np.all(self.alpha))
+        return own and not (told or self._starts_solved)
 
     def _starts(self: Any, X: Any, count: int) -> list[Any]:
         if "_known" in vars(self):
@@ -67,6 +87,7 @@ class _SquaredL2(Strength):
 
 @documented(
     "alpha fit_intercept copy_X max_iter tol solver",
+    attributes=_SOLVER,
     alpha="""float or array of shape (n_targets,), default 1.0
     Strength of the penalty, for each target; 0 for none.""",
 )
@@ -94,7 +115,7 @@ class Ridge(_SquaredL2, LinearRegressor):
         ]
 
 
-@documented("alpha fit_intercept copy_X max_iter tol class_weight solver")
+@documented("alpha fit_intercept copy_X max_iter tol class_weight solver", attributes=_SOLVER)
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeClassifier(_SquaredL2, LinearClassifier):
     """Classification by least squares on labels −1 and 1.

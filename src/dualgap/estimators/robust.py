@@ -8,6 +8,7 @@ from typing import Any
 from dualgap import losses, penalties
 from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
+from dualgap.estimators.ignored import QUANTILE_SOLVERS
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.linalg.validate import number
 
@@ -60,6 +61,8 @@ class QuantileRegressor(Strength, LinearRegressor):
     solver: str = "highs"
     solver_options: Any = None
     tol: float = 1e-6
+
+    _solvers = QUANTILE_SOLVERS
 
     def _loss(self) -> Any:
         quantile = number(self.quantile, "quantile", 0.0, 1.0, open_low=True)

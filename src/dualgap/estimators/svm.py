@@ -77,6 +77,10 @@ class LinearSVC(_SupportVectors, LinearClassifier):
             by_class[np.arange(len(by_class)) != k] = 1.0
         return super()._weights_of(k, indices, weights, by_class)
 
+    def _publish(self, fits: list[Fit], *, single: bool) -> None:
+        super()._publish(fits, single=single)
+        self.n_iter_ = int(np.max(self.n_iter_))
+
 
 @documented(
     "epsilon tol C loss fit_intercept intercept_scaling dual verbose random_state max_iter "
@@ -107,4 +111,5 @@ class LinearSVR(_SupportVectors, LinearRegressor):
 
     def _publish(self, fits: list[Fit], *, single: bool) -> None:
         super()._publish(fits, single=single)
-        self.intercept_ = np.atleast_1d(self.intercept_)  # scikit-learn's shape
+        if self.fit_intercept:
+            self.intercept_ = np.atleast_1d(self.intercept_)  # scikit-learn's shape

@@ -117,7 +117,8 @@ def new_data(model: Any, X: Any) -> Any:
         _check_feature_names(model, X, reset=False)
         _check_n_features(model, X, reset=False)
         return encode(model, model._encoding, X)
-    return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES, reset=False)
+    X = validate_data(model, X, accept_sparse=STORAGES, dtype="numeric", reset=False)  # no strings
+    return X if X.dtype in DTYPES else X.astype(np.float64)
 
 
 def refuse_as_sklearn(model: Any, X: Any) -> None:

@@ -52,14 +52,14 @@ class CertifiedPredictions:
         else:
             columns = np.stack([r.of_features(data) + r.intercept for r in self._radii], axis=1)
         found = np.asarray(columns + rounding)
-        return found.ravel() if np.ndim(self.intercept_) == 0 or found.shape[1] == 1 else found
+        return found.ravel() if found.shape[1] == 1 else found
 
     def _data(self, X: Any) -> Any:
         data = storage.as_data(self._read(X))
         if not hasattr(self, "_radii"):
             raise ValueError(
-                "the coefficients are a mean of several models, so nothing is proven about them: "
-                "fit with refit=True"
+                "this model has no proof: its coefficients are a mean of several models (fit with "
+                "refit=True), or without_proof() was called (fit again)"
             )
         judged = getattr(self, "_judged", None)  # models from files have none
         if judged is not None and not self._are_mine(*judged):

@@ -30,6 +30,11 @@ class Tuning(NamedTuple):
     # the factor, before the run counts as stalled.
     failed_proofs: int = 5
     improvement: float = 0.9
+    # A gap of so many rounding errors of the objective may not become smaller: a run that is there
+    # ends after so many gap checks that have not halved it. A tol below rounding took all of
+    # max_epochs, 0.8 s for each of the 500 points of a small LassoCV.
+    rounding_errors: float = 64.0
+    checks_at_rounding: int = 10
 
 
 TUNING = Tuning()

@@ -23,28 +23,13 @@ from dualgap.proof.certificate import (
 from dualgap.proof.dual_point import FLOAT64
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
-from dualgap.run.epochs import TUNING, Epochs
+from dualgap.run.epochs import Epochs
+from dualgap.run.giving_up import FailedProofs, RoundingFloor
 from dualgap.run.loop_state import state_of
 from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import History, Status
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Run
-
-
-class FailedProofs:
-    """Proofs in a row that missed the target, on one machine or on many."""
-
-    failed_proofs: int = 0
-    best_failed_gap: float = np.inf
-
-    def give_up_after(self, gap: float) -> bool:
-        """Count one with this gap. Whether so many have failed to improve that more are useless."""
-        improved = gap < TUNING.improvement * self.best_failed_gap
-        self.failed_proofs = 0 if improved else self.failed_proofs + 1
-        if self.failed_proofs >= TUNING.failed_proofs:
-            return True
-        self.best_failed_gap = min(self.best_failed_gap, gap)
-        return False
 
 
 class Loop(Epochs, FailedProofs):
@@ -82,6 +67,7 @@ class Loop(Epochs, FailedProofs):
         self.published: Any = None  # see ``solve``
         self.is_published = False  # whether ``proof`` is that of what will be published
         self.has_warm_start = False
+        self.floor = RoundingFloor()
 
     def begin(self) -> None:
         """Check the gap at the start, unless the problem knows the result."""
@@ -206,7 +192,7 @@ class Loop(Epochs, FailedProofs):
             return Status.CALLBACK
         if self.interrupted():
             return Status.INTERRUPTED
-        if self.is_stalled():
+        if self.is_stalled() or self.floor.is_reached(self.gap, self.primal):
             return Status.STALLED
         rounds = self.rounds if self.run.rounds is None else self.run.rounds
         if rounds >= self.max_epochs:

@@ -19,7 +19,7 @@ from dualgap.distributed.schemes.base import Scheme, coefficients
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
 from dualgap.proof.goal import Goal
-from dualgap.run.loop import FailedProofs
+from dualgap.run.giving_up import FailedProofs
 from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Status
 

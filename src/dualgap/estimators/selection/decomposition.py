@@ -25,6 +25,7 @@ _BLOCKS_AT_ONCE = 8
 _CACHED_NUMBERS = 130_000  # of some columns that are centred and multiplied, in a cache of 1 MB
 _FEW_ROWS = 100  # whose products need no BLAS. 38 × 7129: 166 µs (457), 100 × 2000: 382 (534)
 KEPT_NUMBERS = 1_000_000  # of all centred rows, which are then kept: 8 MB
+_DENSE_NUMBERS = 1 << 18  # of small sparse data: 2 MB
 # The largest share of σ² + α that rounding errors of eigenvalues may be, else there is an SVD.
 _ACCURATE = 1e-8
 
@@ -35,15 +36,17 @@ class Decomposition:
     ``left``     U, if there are at most as many samples as features or there was an SVD, else None
     ``right``    V/σ in the other case
     ``squares``  σ² > 0
-    Sparse X is never made dense.
+    Sparse X is not made dense, unless it is small: only dense data have an SVD.
     """
 
     _multiplies = True  # whether ``_decompose`` needs products of rows
 
     def __init__(self, X: Any, weights: Floats, intercept: bool, least_alpha: float = 0.0) -> None:
-        self.X = X.tocsr() if storage.is_sparse(X) else X
-        self.root, self.total = np.sqrt(weights), float(weights.sum())
         self.n, self.p = X.shape
+        if storage.is_sparse(X):
+            X = X.toarray() if self.n * self.p <= _DENSE_NUMBERS else X.tocsr()
+        self.X = X
+        self.root, self.total = np.sqrt(weights), float(weights.sum())
         self.intercept = intercept
         self.shares = weights / self.total if intercept else np.zeros(self.n)
         self.left: Floats | None = None

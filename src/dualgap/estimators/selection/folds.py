@@ -24,6 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.fits import max_epochs, seeds
+from dualgap.estimators.ignored import check_ignored
 from dualgap.estimators.selection.path_solutions import solutions_at
 from dualgap.estimators.selection.paths import warn_of_unsolved
 from dualgap.estimators.validated import sample_weights
@@ -90,6 +91,7 @@ class CrossValidated:
         -------
         self
         """
+        check_ignored(self)
         routed = self._routed(params, sample_weight)
         X, y = self._validated(X, y)
         weights = sample_weights(sample_weight, len(y))

@@ -26,7 +26,7 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.paths import alphas_of, ratios_of
+from dualgap.estimators.selection.paths import alphas_of, lasso_path, ratios_of
 from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
@@ -200,6 +200,7 @@ class LassoCV(LeastSquaresCV, Lasso):
     verbose: Any = False
 
     _refitted = Lasso
+    path = staticmethod(lasso_path)
 
 
 @documented(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import _routing_enabled, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 
 from dualgap.estimators.base import choice, flag
@@ -25,7 +26,7 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds
+from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds, rows_of_one_class
 from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
 from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
@@ -244,16 +245,15 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         # classes are not affected; without one, a sample of weight 0 brings the class in.
         intercept = flag(self.fit_intercept, "fit_intercept")
         present, missing = np.unique(codes[train]), np.setdiff1d(codes, codes[train])
+        if intercept and len(present) == 1:
+            rows = rows_of_one_class(present[0], len(self.classes_), X.shape[1])
+            worth = score(*self._without_intercept(rows), None)
+            return list(zip(*[(rows, worth, 1)] * len(found))), []
         rows = train
         if len(missing) and not intercept:
             extra = [int(np.flatnonzero(codes == code)[0]) for code in missing]
             rows, own = np.append(train, extra), np.append(own, np.zeros(len(extra)))
             present = np.append(present, missing)
-        if len(present) < 2:
-            raise ValueError(
-                f"a fold is fitted to samples of one class only ({self.classes_[present[0]]!r}): "
-                "give folds in which each class occurs, such as cv=StratifiedKFold(2)"
-            )
         labels = codes[rows] if self._joint else 2.0 * codes[rows] - 1.0
         if offset is not None:
             offset = offset[rows][:, present] if self._joint else offset[rows]
@@ -287,11 +287,11 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
 
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any, *, offset: Any = None, **params: Any
     ) -> float:
-        """The score of predictions by ``scoring``."""
-        if sample_weight is not None:
-            params["sample_weight"] = sample_weight
+        """The score of predictions by ``scoring``; ``params``, as ``sample_weight``, go to it."""
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).scorer["score"]
         model = self if offset is None else shifted(self, offset)
         return float(self._scorer()(model, X, y, **params))

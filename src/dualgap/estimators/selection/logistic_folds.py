@@ -94,3 +94,12 @@ class LogisticFolds:
             paths, _ = run.follow(np.array([C]), self.most_steps)
         rows = paths.coefs[:, 0, 0].T
         return (rows[:, :-1], rows[:, -1]) if paths.solved.all() else None
+
+
+def rows_of_one_class(code: int, classes: int, p: int) -> Floats:
+    """The limit of the models of a fold that has one class only, which is all they predict."""
+    if classes == 2:
+        return np.append(np.zeros(p), np.inf if code else -np.inf)[None]
+    rows = np.zeros((classes, p + 1))
+    rows[:, -1] = np.where(np.arange(classes) == code, 0.0, -np.inf)
+    return rows

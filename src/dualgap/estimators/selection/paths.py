@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.fits import max_epochs, seeds
+from dualgap.estimators.fitted import finish
+from dualgap.estimators.ignored import check_word
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.path_solutions import solutions_at, squared_solutions
 from dualgap.linalg.validate import LARGEST, Floats, number, real_array, whole
@@ -118,11 +121,12 @@ def enet_path(
     alphas : array of shape (n_alphas,)
         After Ctrl-C only those that were reached.
     coefs : array of shape (n_features, n_alphas)
-        In float64, also for data in float32: the certificates are those of these numbers.
+        In the dtype of X; the gaps are those of these numbers.
     dual_gaps : array of shape (n_alphas,)
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
     """
+    check_word(selection, "selection", ("cyclic", "random"))
     base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
     penalty = _on_columns(base, X, penalty_weight, bounds, positive)
     problem = Problem(X, y, "squared", penalty, 1.0, sample_weight, offset=offset)
@@ -139,7 +143,18 @@ def enet_path(
         solutions = squared_solutions(problem, l1_ratio, positive, alphas, options)
     else:
         solutions = solutions_at(problem, alphas, screen=screen, warm_start=coef_init, **options)
-    return _table(problem, alphas, solutions, return_n_iter)
+    alphas, coefs, *rest = _table(
+        problem, alphas, (_rounded(one) for one in solutions), return_n_iter
+    )
+    return alphas, coefs.astype(problem.X.dtype, copy=False), *rest
+
+
+def _rounded(solution: Solution) -> Solution:
+    """The solution in the dtype of X, with the certificate of that."""
+    if solution.problem is None or solution.problem.X.dtype == np.float64:
+        return solution
+    fit = finish(solution.problem, solution)
+    return replace(solution, coef=fit.coef, certificate=fit.certificate)
 
 
 def logistic_path(

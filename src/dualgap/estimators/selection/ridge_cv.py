@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params
 from dualgap.estimators.base import flag, total_weight
 from dualgap.estimators.columns import in_even_units
 from dualgap.estimators.docstrings import COMPATIBLE, documented
+from dualgap.estimators.exact_least_squares import decomposed
 from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.ridge import Ridge
 from dualgap.estimators.selection.decomposition import Decomposition
@@ -252,19 +253,19 @@ class RidgeCV(CrossValidated, Ridge):
         self, X: Any, Y: Floats, weights: Floats | None, alphas: Floats
     ) -> tuple[Floats, Floats, Any]:
         """Coefficients and intercepts for each alpha and target, and whether they are solutions."""
-        coefs, intercepts = (
-            np.zeros((len(alphas), Y.shape[1], X.shape[1])),
-            np.zeros((len(alphas), Y.shape[1])),
-        )
+        intercepts = np.zeros((len(alphas), Y.shape[1]))
+        coefs = np.zeros((*intercepts.shape, X.shape[1]))
         solved = np.zeros(intercepts.shape, np.bool_)
-        used = np.flatnonzero(alphas > 0.0)
-        if (
-            self.method != "auto"
-            or self.sampling is not None
-            or self.max_iter == 0
-            or not len(used)
-            or (scaled := in_even_units(X, *self._facts_of_columns(X.shape[1]))) is None
-        ):
+        used, none = np.flatnonzero(alphas > 0.0), alphas == 0.0
+        if self.method != "auto" or self.sampling is not None or self.max_iter == 0:
+            return coefs, intercepts, solved
+        if none.any() and self._treats_columns_alike:
+            exact = decomposed(X, weights, alphas[none], self._intercept() is True)
+            if exact is not None:
+                coefs[none], intercepts[none] = exact.solutions(Y, alphas[none])
+                solved[none] = True
+        scaled = in_even_units(X, *self._facts_of_columns(X.shape[1]))
+        if not len(used) or scaled is None:
             return coefs, intercepts, solved
         data = self._solver(scaled.X, weights, alphas[used], len(used) * Y.shape[1])
         found = data.solutions(Y, alphas[used])
