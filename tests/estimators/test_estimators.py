@@ -46,7 +46,9 @@ def theirs_fitted(model, *data, **options):
 
 
 def targets(name):
-    return COUNTS if name == "PoissonRegressor" else Y
+    if name == "GammaRegressor":
+        return COUNTS + 0.5
+    return COUNTS if name in ("PoissonRegressor", "NegativeBinomialRegressor") else Y
 
 
 # --- the same problems as scikit-learn's ----------------------------------------------------------

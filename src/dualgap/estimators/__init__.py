@@ -18,6 +18,7 @@ MODULES = {
     "CertifiedRegressor": "certified",
     "ElasticNet": "lasso",
     "ElasticNetCV": "selection.lasso_cv",
+    "GammaRegressor": "glm",
     "GroupLasso": "group_lasso",
     "GroupLassoCV": "selection.group_lasso_cv",
     "HuberRegression": "robust",
@@ -27,11 +28,13 @@ MODULES = {
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
+    "NegativeBinomialRegressor": "glm",
     "PoissonRegressor": "poisson",
     "QuantileRegressor": "robust",
     "Ridge": "ridge",
     "RidgeCV": "selection.ridge_cv",
     "RidgeClassifier": "ridge",
+    "TweedieRegressor": "glm",
     "SparseGroupLasso": "group_lasso",
     "SparseGroupLassoCV": "selection.group_lasso_cv",
     "enet_path": "selection.paths",
@@ -44,6 +47,9 @@ __all__ = list(MODULES)
 if TYPE_CHECKING:
     from dualgap.estimators.certified import CertifiedClassifier as CertifiedClassifier
     from dualgap.estimators.certified import CertifiedRegressor as CertifiedRegressor
+    from dualgap.estimators.glm import GammaRegressor as GammaRegressor
+    from dualgap.estimators.glm import NegativeBinomialRegressor as NegativeBinomialRegressor
+    from dualgap.estimators.glm import TweedieRegressor as TweedieRegressor
     from dualgap.estimators.group_lasso import GroupLasso as GroupLasso
     from dualgap.estimators.group_lasso import SparseGroupLasso as SparseGroupLasso
     from dualgap.estimators.lasso import ElasticNet as ElasticNet

@@ -16,6 +16,7 @@ import numpy as np
 from dualgap import losses
 from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
 from dualgap.estimators.foreign.fitted_problem import UNHALVED, FittedProblem, fitted_problem
+from dualgap.estimators.glm import tweedie_loss
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, NonNegative
@@ -155,6 +156,15 @@ def _poisson(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield _mean(fitted, 0, fitted.numbers(), losses.Poisson(), L2())
 
 
+def _gamma(fitted: FittedModel) -> Iterator[FittedProblem]:
+    yield _mean(fitted, 0, fitted.numbers(), losses.Gamma(), L2())
+
+
+def _tweedie(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
+    yield _mean(fitted, 0, fitted.numbers(), tweedie_loss(model.power, model.link), L2())
+
+
 def _mean(fitted: FittedModel, k: int, y: Floats, loss: Any, penalty: Any) -> FittedProblem:
     return _with_intercept(
         fitted, k, y, fitted.weights, loss, penalty, float(fitted.model.alpha), 1.0
@@ -266,6 +276,8 @@ TABLE: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "ElasticNet": _elastic_net,
     "QuantileRegressor": _quantile,
     "PoissonRegressor": _poisson,
+    "GammaRegressor": _gamma,
+    "TweedieRegressor": _tweedie,
     "SGDClassifier": _sgd_classifier,
     "SGDRegressor": _sgd_regressor,
 }
