@@ -25,12 +25,16 @@ MODULES = {
     "Lasso": "lasso",
     "LassoCV": "selection.lasso_cv",
     "LinearSVC": "svm",
+    "LinearSVCCV": "selection.strength_cv",
     "LinearSVR": "svm",
+    "LinearSVRCV": "selection.strength_cv",
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
     "NegativeBinomialRegressor": "glm",
     "PoissonRegressor": "poisson",
+    "PoissonRegressorCV": "selection.strength_cv",
     "QuantileRegressor": "robust",
+    "QuantileRegressorCV": "selection.strength_cv",
     "Ridge": "ridge",
     "RidgeCV": "selection.ridge_cv",
     "RidgeClassifier": "ridge",
@@ -73,6 +77,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.selection.paths import lasso_path as lasso_path
     from dualgap.estimators.selection.paths import logistic_path as logistic_path
     from dualgap.estimators.selection.ridge_cv import RidgeCV as RidgeCV
+    from dualgap.estimators.selection.strength_cv import LinearSVCCV as LinearSVCCV
+    from dualgap.estimators.selection.strength_cv import LinearSVRCV as LinearSVRCV
+    from dualgap.estimators.selection.strength_cv import PoissonRegressorCV as PoissonRegressorCV
+    from dualgap.estimators.selection.strength_cv import QuantileRegressorCV as QuantileRegressorCV
     from dualgap.estimators.svm import LinearSVC as LinearSVC
     from dualgap.estimators.svm import LinearSVR as LinearSVR
 
