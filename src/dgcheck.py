@@ -103,7 +103,8 @@ class Loss:
     def __init__(self, stated):
         self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
-        good = all(v > 0 or (v == 0 and k in ("epsilon", "q")) for k, v in given.items()) and given.get("q", 0) <= 1
+        zero = ("epsilon", "q", "gamma" if self.name == "multiclass-hinge" else "")
+        good = all(v > 0 or (v == 0 and k in zero) for k, v in given.items()) and given.get("q", 0) <= 1
         need(good, "the loss needs gamma > 0, delta > 0, theta > 0, epsilon >= 0, 0 <= q <= 1")
         need(1 < given.get("power", Fraction(3, 2)) < 2, "the loss needs 1 < power < 2")
         self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
@@ -133,6 +134,7 @@ class Loss:
         exact = most(y - z, self.epsilon, self.gamma, self.low, self.high)
         if self.name == "multiclass-hinge":  # an upper bound for every τ, and equal for this one
             d = [self.gamma if k == y else v - zs[y] + 1 for k, v in enumerate(zs)]
+            if not self.gamma: return max(d), max(d)
             tau = max((some - self.gamma) / m for m, some in enumerate(accumulate(sorted(d, reverse=True)), 1))
             exact = tau + sum(max(v - tau, 0) ** 2 for v in d) / (2 * self.gamma) - self.gamma / 2
         return exact, exact

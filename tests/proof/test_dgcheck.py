@@ -70,6 +70,8 @@ def phi(loss, z, y):
     name, par = loss["name"], {k: Q(v) for k, v in loss.items() if k != "name"}
     if name == "softmax":
         return log(sum(exp(v - z[y]) for v in z))
+    if name == "multiclass-hinge" and not par["gamma"]:
+        return max(Q(0), *(v - z[y] + 1 for k, v in enumerate(z) if k != y))
     if name == "multiclass-hinge":
         best = None
         gain = [Q(0) if k == y else v - z[y] + 1 for k, v in enumerate(z)]
@@ -673,6 +675,14 @@ def test_each_digest_and_count_is_compared(key, tmp_path, capsys):
     code, out = run(write(tmp_path, problem, header), capsys)
     assert code
     assert ("SHA-256" in out) == (key in ("X", "y", "features"))
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "penalised"])
+def test_the_multiclass_hinge_may_have_kinks(intercept, tmp_path, capsys):
+    problem = make("multiclass-hinge", np.random.default_rng(4), intercept)
+    problem["loss"]["gamma"] = 0.0
+    assert run(write(tmp_path, claim(problem)), capsys)[0] == 0
+    assert run(write(tmp_path, claim(problem, -4)), capsys)[0] == 1
 
 
 def test_words_of_a_refusal(tmp_path, capsys):

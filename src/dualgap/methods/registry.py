@@ -234,6 +234,13 @@ METHODS: dict[str, Method] = {
         "Dembo, Eisenstat, Steihaug 1982",
         when="softmax and the multiclass hinge under L2. What auto takes there",
     ),
+    "smoothing": Method(
+        steps.Smoothing(),
+        samplings.Full(),
+        "Newton steps on a hinge of many classes whose kinks get sharper",
+        "Nesterov 2005",
+        when="the multiclass hinge with gamma=0 under L2. What auto takes there",
+    ),
     "quasi-newton": Method(
         steps.QuasiNewton(),
         samplings.Full(),

@@ -53,14 +53,19 @@ def _refuse_unknown(name: str, model: Any) -> None:
 
 def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
+    class_weight = _class_weights(fitted, by_sample_weight=True)
     if model.multi_class != "ovr":
-        raise ValueError(
-            "LinearSVC(multi_class='crammer_singer') has a multiclass hinge loss, which dualgap "
-            "has in a smoothed form only: use multi_class='ovr'"
-        )
+        if len(model.classes_) == 2:
+            raise ValueError(
+                "LinearSVC(multi_class='crammer_singer') with two classes is the same as "
+                "loss='hinge' with twice the C: use that"
+            )
+        s = fitted.weights * class_weight[fitted.labels]
+        loss: Any = losses.MulticlassHinge(gamma=0.0)
+        yield _summed(fitted, None, fitted.labels, s, loss, L2(), "penalised")
+        return
     loss, _ = _loss(model)
     penalty = L1() if model.penalty == "l1" else L2()
-    class_weight = _class_weights(fitted, by_sample_weight=True)
     for k, y, s in _one_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, loss, penalty, "penalised")
 
