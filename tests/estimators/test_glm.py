@@ -84,6 +84,24 @@ def test_frames_weights_pickles_certify_and_proofs(name, tmp_path, capsys):
     assert code == 0, capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_an_offset_is_the_logarithm_of_an_exposure(name):
+    model, y = MODELS[name]
+    exposure = 1.0 + (np.arange(90) % 3)
+    model = clone(model).set_params(tol=1e-10)
+    own = clone(model).fit(X, y, sample_weight=WEIGHTS, offset=np.log(exposure))
+    assert own.certificate_.relative_gap <= 1e-9
+    means = own.predict(X, offset=np.log(exposure))
+    np.testing.assert_allclose(means, exposure * own.predict(X))
+    # A constant offset only moves the intercept.
+    plain = clone(model).fit(X, y)
+    moved = clone(model).fit(X, y, offset=np.full(90, 0.7))
+    np.testing.assert_allclose(moved.coef_, plain.coef_, atol=1e-4)
+    assert moved.intercept_ == pytest.approx(plain.intercept_ - 0.7, abs=1e-4)
+    shift = np.full(90, 0.7)
+    assert moved.score(X, y, offset=shift) == pytest.approx(plain.score(X, y), abs=1e-4)
+
+
 @pytest.mark.parametrize("name", ["gamma", "tweedie"])
 def test_certify_reads_scikit_learns_models(name):
     ours, y = MODELS[name]

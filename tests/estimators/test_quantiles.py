@@ -37,6 +37,11 @@ def test_each_is_the_model_of_its_own(tmp_path, capsys):
     np.testing.assert_array_equal(copy.predict(frame), model.predict(frame))
     again = model.set_params(warm_start=True).fit(frame, Y, sample_weight=WEIGHTS)
     assert (np.asarray(again.dual_gap_) <= 1e-8).all()
+    offset = X[:, 0]
+    moved = dg.QuantileRegressor(quantile=QUANTILES, alpha=0.01, tol=1e-9)
+    moved.fit(frame, Y + offset, sample_weight=WEIGHTS, offset=offset)
+    expected = model.predict(frame) + offset[:, None]
+    np.testing.assert_allclose(moved.predict(frame, offset=offset), expected, atol=1e-5)
     model.save_proof(tmp_path / "model.dgp")
     np.savez(tmp_path / "data.npz", X=X, y=Y, sample_weight=WEIGHTS)
     code = dgcheck.main([str(tmp_path / "data.npz"), str(tmp_path / "model.dgp")])

@@ -85,6 +85,18 @@ def test_frames_sparse_data_threads_pickles_and_proofs(name, tmp_path, capsys):
         assert code == 0, capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["svr", "quantile"])
+def test_offsets_lower_the_targets(name):
+    ours, _, y, _ = CASES[name]
+    offset = X[:, 1]
+    ours = clone(ours).set_params(scoring="neg_mean_absolute_error", tol=1e-9)
+    one = clone(ours).fit(X, y + offset, offset=offset)
+    two = clone(ours).fit(X, y)
+    np.testing.assert_allclose(one.scores_, two.scores_, atol=1e-5)
+    with pytest.raises(ValueError, match="LinearSVCCV takes no offset"):
+        dg.LinearSVCCV().fit(X, THREE, offset=offset)
+
+
 def test_grids_of_their_own():
     poisson = dg.PoissonRegressorCV(alphas=3).fit(X, COUNTS)
     np.testing.assert_allclose(poisson.alphas_, [1e4, 1.0, 1e-4])

@@ -68,17 +68,18 @@ class QuantileRegressor(Strength, LinearRegressor):
     def _loss(self) -> Any:
         return _loss_of(self.quantile)
 
-    def _fit_checked(self, X: Any, y: Any, weights: Any) -> Any:
+    def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
         if np.ndim(self.quantile) == 0:
-            return super()._fit_checked(X, y, weights)
+            return super()._fit_checked(X, y, weights, offset)
         each = [_loss_of(quantile) for quantile in self.quantile]
         if np.ndim(self.quantile) != 1 or not each:
             raise ValueError("quantile must be a number or a list of them")
         y = np.asarray(y, dtype=np.float64)
-        subproblems = [self._subproblem(y, weights, X.shape[1], loss=loss) for loss in each]
+        found = [self._subproblem(y, weights, X.shape[1], loss=loss) for loss in each]
+        subproblems = [one._replace(offset=offset) for one in found]
         return self._complete(X, y, weights, subproblems, single=False)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """R² of the predictions; for several quantiles the mean of their D².
 
         D² is the share of the pinball loss of the best constant that is explained.
@@ -88,14 +89,16 @@ class QuantileRegressor(Strength, LinearRegressor):
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+        offset : array of shape (n_samples,), optional
+            As for ``predict``.
 
         Returns
         -------
         float
         """
         if np.ndim(self.quantile) == 0:
-            return float(super().score(X, y, sample_weight))
-        each = zip(self.quantile, self.predict(X).T)
+            return float(super().score(X, y, sample_weight, offset))
+        each = zip(self.quantile, self._mean(X, offset).T)
         found = [d2_pinball_score(y, z, sample_weight=sample_weight, alpha=q) for q, z in each]
         return float(np.mean(found))
 

@@ -72,6 +72,9 @@ class LinearSVCCV(StrengthChosen, LinearSVC):
     _refitted = LinearSVC
     _strength = "C"
 
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        raise ValueError("LinearSVCCV takes no offset; LinearSVC does, with a C of your choice")
+
     def _grid(self, X: Any, y: Any, weights: Floats | None) -> Floats:
         return Cs_of(self.Cs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import total_weight
 from dualgap.estimators.classifier import refuse_one_class
+from dualgap.estimators.offsets import with_offset
+from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.selection.folds import Choice, CrossValidated, follow
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, real_array, whole
@@ -49,12 +52,17 @@ class StrengthChosen(CrossValidated):
         check_classification_targets(y)
         return X, y
 
-    def _choose(self, X: Any, y: Any, weights: Floats | None, routed: Bunch) -> Choice:
+    def _checked_offset(self, offset: Any, y: Any) -> Any:
+        return offset_of_targets(offset, y)
+
+    def _choose(
+        self, X: Any, y: Any, weights: Floats | None, offset: Floats | None, routed: Bunch
+    ) -> Choice:
         grid = self._grid(X, y, weights)
         scored = routed.scorer.score.get("sample_weight")
         kind = is_classifier(self)
         folds = self._split(X, y, routed, fitted=weights, scored=scored, classifier=kind)
-        jobs = [(X, y, weights, *fold, grid, routed.scorer.score) for fold in folds]
+        jobs = [(X, y, weights, offset, *fold, grid, routed.scorer.score) for fold in folds]
         results, unsolved = self._on_folds(self._fold, jobs)
         scores = np.array(results)
         order = self._from_strongest(grid)
@@ -72,6 +80,7 @@ class StrengthChosen(CrossValidated):
         X: Any,
         y: Any,
         weights: Any,
+        offset: Any,
         train: Any,
         test: Any,
         grid: Floats,
@@ -90,6 +99,9 @@ class StrengthChosen(CrossValidated):
             subproblems = model._subproblems(codes, own, X.shape[1])
         else:
             subproblems = model._subproblems([y[train]], own, X.shape[1])
+        if offset is not None:
+            subproblems = with_offset(subproblems, offset[train])
+            model.predict = partial(model.predict, offset=offset[test])
         order, unsolved = self._from_strongest(grid), []
         models: list[list[tuple[Any, Any]]] = [[] for _ in grid]
 
