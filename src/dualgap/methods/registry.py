@@ -9,7 +9,7 @@ from dualgap import samplings, steps
 from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
 from dualgap.problem import Problem
 
-__all__ = ["METHODS", "Method", "describe", "suitable"]
+__all__ = ["METHODS", "Method", "suitable"]
 
 _DUAL = steps.Coordinate("dual")
 _EITHER = steps.Coordinate("auto")
@@ -298,9 +298,3 @@ def suitable(problem: Problem) -> list[str]:
     practical = ["cd-gap-decay", "prox-point"]
     ordered = practical + [name for name in METHODS if name not in practical]
     return [name for name in ordered if METHODS[name].refusal(problem) is None]
-
-
-def describe() -> str:
-    """A table of all methods, for people."""
-    width = max(map(len, METHODS))
-    return "\n".join(f"{name:{width}}  {m.about} ({m.paper})" for name, m in METHODS.items())
