@@ -89,10 +89,12 @@ def test_frames_sparse_data_threads_pickles_and_proofs(name, tmp_path, capsys):
 def test_offsets_lower_the_targets(name):
     ours, _, y, _ = CASES[name]
     offset = X[:, 1]
-    ours = clone(ours).set_params(scoring="neg_mean_absolute_error", tol=1e-9)
+    ours = clone(ours).set_params(scoring="neg_mean_absolute_error", tol=1e-10)
+    if name == "svr":  # whose intercept is unique with squares
+        ours.set_params(loss="squared_epsilon_insensitive")
     one = clone(ours).fit(X, y + offset, offset=offset)
     two = clone(ours).fit(X, y)
-    np.testing.assert_allclose(one.scores_, two.scores_, atol=1e-5)
+    np.testing.assert_allclose(one.scores_, two.scores_, atol=1e-4)
     with pytest.raises(ValueError, match="LinearSVCCV takes no offset"):
         dg.LinearSVCCV().fit(X, THREE, offset=offset)
 
