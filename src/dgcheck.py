@@ -353,7 +353,8 @@ def check_problem(number, stated, facts, archive, data):
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
-    for name in ("weights", *(k for k in ("penalty_weights", "low", "high", "groups", "group_weights", "offset") if k in told)):
+    optional = ("penalty_weights", "low", "high", "groups", "group_weights", "offset")
+    for name in ("weights", *(k for k in optional if k in told)):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
