@@ -15,6 +15,8 @@ SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("sof
 LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}
 LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")  # their parameters
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
+LOSSES |= {"gamma": "", "tweedie": "power", "negative-binomial": "theta"}
+MEANS = ("poisson", "gamma", "tweedie", "negative-binomial")  # the logarithm is their link, and y >= 0
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
 
@@ -57,8 +59,17 @@ def exp(z):
     low, high = enclose(DIGITS.exp(dec(max(z, Fraction(-10000)))), 0) if z else (ONE, ONE)
     return (max(low, ZERO) if z > -10000 else ZERO), high
 
-def entropy(side, *shares):  # Σ s log s, rounded down (side 0) or up (1); log 1 = 0 is exact
-    return sum((s * enclose(DIGITS.ln(dec(s)))[side] for s in shares if 0 < s != 1), ZERO)
+def log(q):  # two numbers around log q; log 1 = 0 is exact
+    return (ZERO, ZERO) if q == 1 else enclose(DIGITS.ln(dec(q)))
+
+def log1p(low, high):  # two numbers around log(1 + x), low <= x <= high
+    if high < Fraction(1, 1 << 70):  # x − x² <= log(1 + x) <= x
+        return low - low * low, high
+    bottom, above = log(1 + low)
+    return bottom, above + high - low  # the slope of log(1 + x) is at most 1
+
+def entropy(side, *shares):  # Σ s log s, rounded down (side 0) or up (1)
+    return sum((s * log(s)[side] for s in shares if s > 0), ZERO)
 
 def most(u, l1, l2, low, high):  # the most of u v − l1 |v| − l2 v²/2 for low <= v <= high; infinite if there is no most
     excess = max(abs(u) - l1, ZERO)
@@ -92,28 +103,38 @@ class Loss:
     def __init__(self, stated):
         self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
-        good = all(v > 0 or (v == 0 and k in ("epsilon", "q")) for k, v in given.items()) and given.get("q", 0) <= 1
-        need(good, "the loss needs gamma > 0, delta > 0, epsilon >= 0, 0 <= q <= 1")
+        zero = ("epsilon", "q", "gamma" if self.name == "multiclass-hinge" else "")
+        good = all(v > 0 or (v == 0 and k in zero) for k, v in given.items()) and given.get("q", 0) <= 1
+        need(good, "the loss needs gamma > 0, delta > 0, theta > 0, epsilon >= 0, 0 <= q <= 1")
+        need(1 < given.get("power", Fraction(3, 2)) < 2, "the loss needs 1 < power < 2")
         self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
         self.modulus = {"logistic": 4, "softmax": 2}.get(self.name, self.gamma)  # of strong convexity of φ*
-        wide = INF if self.name == "poisson" or "squared" in self.name else ONE
+        wide = INF if self.name in MEANS or "squared" in self.name else ONE
         self.high = given.get("q", given.get("delta", wide))
-        self.low = 0 if self.name in (*SIGNS, "poisson") else self.high - 1 if "q" in given else -self.high
+        self.low = 0 if self.name in (*SIGNS, *MEANS) else self.high - 1 if "q" in given else -self.high
 
     def value(self, zs, y):  # two numbers around φ(z; y)
         z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
         if self.name == "poisson": return tuple(v - y * z for v in exp(z))
+        if self.name == "gamma": return tuple(y * v + z for v in exp(-z))
+        if self.name == "tweedie":
+            rate, left = self.given["power"] - 1, 2 - self.given["power"]
+            falls = exp(-rate * z) if y else (ZERO, ZERO)
+            return tuple(y * v / rate + u / left for v, u in zip(falls, exp(left * z)))
+        if self.name == "negative-binomial":
+            theta, top = self.given["theta"], z > 0  # y log(1 + θe^-z) + θ log(1 + e^z/θ)
+            small = log1p(*(v * theta if top else v / theta for v in exp(-abs(z))))
+            large = [v + abs(z) + (-u if top else u) for v, u in zip(small, log(theta)[:: -1 if top else 1])]
+            return tuple(y * (v if top else u) + theta * (u if top else v) for v, u in zip(small, large))
         if self.name in ("softmax", "logistic"):  # log Σ exp(z_k) − z_y; the classes of logistic have z and 0
             *others, top = sorted(zs if self.name == "softmax" else (z, ZERO))
             low, high = (sum(ends, ZERO) for ends in zip(*(exp(v - top) for v in others)))
             start = top - (zs[y] if self.name == "softmax" else z)
-            if high < Fraction(1, 1 << 70):  # x − x² <= log(1 + x) <= x
-                return start + low - low * low, start + high
-            bottom, above = enclose(DIGITS.ln(dec(1 + low)))
-            return start + bottom, start + above + high - low  # the slope of log(1 + x) is at most 1
+            return tuple(start + v for v in log1p(low, high))
         exact = most(y - z, self.epsilon, self.gamma, self.low, self.high)
         if self.name == "multiclass-hinge":  # an upper bound for every τ, and equal for this one
             d = [self.gamma if k == y else v - zs[y] + 1 for k, v in enumerate(zs)]
+            if not self.gamma: return max(d), max(d)
             tau = max((some - self.gamma) / m for m, some in enumerate(accumulate(sorted(d, reverse=True)), 1))
             exact = tau + sum(max(v - tau, 0) ** 2 for v in d) / (2 * self.gamma) - self.gamma / 2
         return exact, exact
@@ -125,13 +146,34 @@ class Loss:
             need(min(shares) >= 0, f"{where}: an -a of another class is below 0, or their sum exceeds 1")
             return entropy(side, *shares) if self.name == "softmax" else self.gamma / 2 * sum(v * v for v in a) - a[y]
         what, v, y = ("y·a", y * a[0], 1) if self.name in SIGNS else ("a", a[0], y)
-        what, v = ("y - a", y - v) if self.name == "poisson" else (what, v)
+        what, v = ("1 + a", 1 + v) if self.name == "gamma" else ("y - a", y - v) if self.name in MEANS else (what, v)
+        if self.name == "tweedie" and y: v = ZERO  # a may be any number
+        if self.name == "negative-binomial": self.high = y + self.given["theta"]
         if not self.low <= v <= self.high:
             limit = f"exceeds {dec(self.high):.20g}" if v > self.high else f"is below {dec(self.low):.20g}"
             raise StopError(f"{where}: {what} = {dec(v):.20g} {limit}", "REFUSED")
+        if self.name == "gamma": return v and v * (log(v / y)[side] - 1)
+        if self.name == "negative-binomial":
+            shift = a[0] * log(self.given["theta"])[(a[0] < 0) == side]
+            return sum(s and s * log(s / self.high)[side] for s in (v, self.high - v)) - shift
+        if self.name == "tweedie": return self.tweedie(a[0], y, side)
         if self.name in ("logistic", "poisson"):
             return entropy(side, v) - v if self.name == "poisson" else entropy(side, v, 1 - v)
         return self.epsilon * abs(v) - v * y + (self.gamma and self.gamma * v * v / 2)
+
+    def tweedie(self, a, y, side):
+        """The conjugate is the least sum, over t >= 0 and v = t - a >= 0, of those of the terms of φ at -t and v, and
+        the most of -a z - φ(z). So any t bounds it from above, and any z from below; both are best at φ'(z) = -a."""
+        rate, left = self.given["power"] - 1, 2 - self.given["power"]
+        low, high = -4000.0, 4000.0
+        for _ in range(70):
+            z = (low + high) / 2
+            rise, fall = (math.exp(min(v, 700.0)) for v in (float(left) * z, -float(rate) * z))
+            low, high = (z, high) if rise - float(y) * fall < -float(a) else (low, z)
+        if y and not side: return -a * Fraction(z) - self.value((Fraction(z),), y)[1]
+        t = a + Fraction(rise) if a > 0 else y * Fraction(fall)
+        v = t - a
+        return (t and t * (log(t / y)[side] - 1)) / rate + (v and v * (log(v)[side] - 1)) / left
 
 class Archive(zipfile.ZipFile):
     """A ZIP of NPY arrays. Nothing is expanded before its size is known to be right."""
@@ -297,7 +339,8 @@ def check_problem(number, stated, facts, archive, data):
         words, y = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values())), [table[v] for v in y]
     need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
     allowed = {-1, 1} if loss.name in SIGNS else set(range(K)) if loss.name in CLASSES else set(y)
-    need(set(y) <= allowed and (loss.name != "poisson" or min(y) >= 0), f"a y is not allowed for {loss.name}")
+    low = 5e-324 if loss.name == "gamma" else 0 if loss.name in MEANS else -INF
+    need(set(y) <= allowed and min(y) >= low, f"a y is not allowed for {loss.name}")
     exact = {v: int(v) if v == int(v) else Fraction(v) for v in set(y)}
     y, a, common = [exact[v] for v in y], list(map(Fraction, arrays["a"])), 1
     for index, (above, below) in unique([(k, (above, below)) for k, above, below in repairs]).items():
@@ -312,7 +355,8 @@ def check_problem(number, stated, facts, archive, data):
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
-    for name in ("weights", *(k for k in ("penalty_weights", "low", "high", "groups", "group_weights", "offset") if k in told)):
+    optional = ("penalty_weights", "low", "high", "groups", "group_weights", "offset")
+    for name in ("weights", *(k for k in optional if k in told)):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO

@@ -106,6 +106,8 @@ def targets(rng: np.random.Generator, kind: str, signal: Any) -> Any:
         return np.round(signal) if rng.random() < 0.2 else scale * signal + offset
     if kind == "count":
         return rng.poisson(np.exp(np.clip(signal, -3, 3))).astype(float)
+    if kind == "positive":
+        return 10.0 ** rng.uniform(-6, 6) * rng.gamma(2.0, np.exp(np.clip(signal, -3, 3)))
     if kind == "binary":
         return np.where(signal > np.quantile(signal, rng.uniform(0.2, 0.8)), 1, -1)
     edges = np.quantile(signal, np.linspace(0, 1, int(rng.integers(2, 5)) + 1)[1:-1])
@@ -116,6 +118,8 @@ def loss_of(rng: np.random.Generator) -> Any:
     kind = dg.losses.REGISTRY[str(rng.choice(list(dg.losses.REGISTRY)))]
     if "q" in kind._fields:
         return kind(float(rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])))
+    if "power" in kind._fields:
+        return kind(float(rng.choice([1.01, 1.1, 1.5, 1.9, 1.99])))
     return kind(*(float(10.0 ** rng.uniform(-2, 1)) for _ in kind._fields))
 
 
@@ -217,6 +221,9 @@ def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:
         ("HuberRegression", "real", {}),
         ("QuantileRegressor", "real", {"alpha": strength, "quantile": 0.1}),
         ("PoissonRegressor", "count", {"alpha": strength}),
+        ("GammaRegressor", "positive", {"alpha": strength}),
+        ("TweedieRegressor", "count", {"power": 1.5, "alpha": strength}),
+        ("NegativeBinomialRegressor", "count", {"alpha": strength}),
         ("CertifiedRegressor", "real", {"penalty": "elastic-net"}),
         ("LassoCV", "real", {"cv": _FOLDS, "alphas": 5}),
         ("ElasticNetCV", "real", {"cv": _FOLDS, "alphas": 5}),

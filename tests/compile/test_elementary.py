@@ -13,13 +13,14 @@ HALVES = 0.5 * RNG.random(MANY)
 # Over the range that each is for, close to 0, and over all magnitudes.
 POINTS = {
     "exp": -np.concatenate([708.0 * RNG.random(MANY), HALVES, 10 ** RNG.uniform(-300, 2, MANY)]),
+    "exp of positive numbers": np.concatenate([709.0 * RNG.random(MANY), HALVES]),
     "log": np.concatenate([2.0 * HALVES, 1.0 + 1e-3 * HALVES, 10 ** RNG.uniform(-299, 300, MANY)]),
     "log1p": np.concatenate([-HALVES - 0.49, HALVES, -(10 ** RNG.uniform(-299, -1, MANY))]),
 }
 
 
 def mapped(name, points):
-    function, out = getattr(elementary, name), np.empty(len(points))
+    function, out = getattr(elementary, name.split()[0]), np.empty(len(points))
 
     @numba.njit
     def run(points, out):
@@ -34,7 +35,7 @@ def mapped(name, points):
 @pytest.mark.parametrize("name", POINTS)
 def test_errors_are_less_than_two_units_in_the_last_place(name):
     points = POINTS[name]
-    exact = getattr(np, name)(points.astype(np.longdouble))
+    exact = getattr(np, name.split()[0])(points.astype(np.longdouble))
     errors = np.abs(mapped(name, points) - exact) / np.spacing(np.abs(exact).astype(float))
     assert errors.max() < 2.0
 
@@ -42,7 +43,7 @@ def test_errors_are_less_than_two_units_in_the_last_place(name):
 @pytest.mark.parametrize("name", POINTS)
 def test_plain_python_says_the_same(name):
     points = POINTS[name][::1000]
-    plain = getattr(elementary, name)
+    plain = getattr(elementary, name.split()[0])
     plain = [getattr(plain, "py_func", plain)(float(x)) for x in points]
     np.testing.assert_allclose(plain, mapped(name, points), rtol=1e-15, atol=0)
 

@@ -17,6 +17,7 @@ def test_small_fits_reach_their_target(loss, penalty):
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, (12, 3)).astype(float)
     y = np.where(X[:, 0] + 0.1 * rng.standard_normal(12) > 0, 1.0, 0.0)
+    y += dg.losses.REGISTRY[loss].targets == "positive"
     data = sp.csr_array(X) if penalty == "l2" else X
     solution = dg.solve(dg.Problem(data, y, loss, penalty, 0.1), tol=1e-5)
     assert solution.converged, str(solution)

@@ -410,6 +410,7 @@ def test_each_scheme_and_loss_on_four_workers(four, scheme, loss):
     targets = {
         "binary": np.where(y > 0.0, 1.0, -1.0),
         "count": np.round(np.exp(y)),
+        "positive": np.exp(y),
         "classes": np.digitize(y, [-0.3, 0.3]),
     }
     one = dg.Problem(X, y := targets.get(dg.losses.REGISTRY[loss].targets, y), loss, "l2", 0.02)

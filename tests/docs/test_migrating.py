@@ -44,6 +44,7 @@ def data():
         "classes": np.digitize(noisy, [-0.3, 0.8]),
         "real": noisy + 1.0,
         "count": rng.poisson(np.exp(0.5 * z)).astype(float),
+        "positive": rng.gamma(2.0, np.exp(0.5 * z)),
     }
 
 
@@ -74,7 +75,8 @@ def test_scikit_learn(row, data):
     names = {**vars(sklearn.linear_model), **vars(sklearn.svm), **GIVEN, **NAMES}
     theirs, ours = (tightened(eval(codes(cell)[0], names)) for cell in row[:2])
     code = codes(row[2])[0]
-    kind = "classes" if "softmax" in code else "count" if "poisson" in code else "real"
+    words = {"softmax": "classes", "poisson": "count", "Tweedie": "count", '"gamma"': "positive"}
+    kind = next((kind for word, kind in words.items() if word in code), "real")
     y = targets["binary" if is_classifier(theirs) and kind == "real" else kind]
     solution = dg.solve(problem_of(code, X, y), tol=TIGHT)
     assert solution.converged

@@ -301,9 +301,9 @@ LASSO = Lasso(alpha=0.1).fit(X, Y["real"])
         ),
         (
             lambda: dg.certify(
-                fitted(LinearSVC(multi_class="crammer_singer"), X, Y["three"]), X, Y["three"]
+                fitted(LinearSVC(multi_class="crammer_singer"), X, Y["two"]), X, Y["two"]
             ),
-            "use multi_class='ovr'",
+            "twice the C: use that",
         ),
         (
             lambda: dg.certify(fitted(SGDClassifier("perceptron"), X, Y["two"]), X, Y["two"]),

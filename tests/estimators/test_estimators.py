@@ -46,7 +46,9 @@ def theirs_fitted(model, *data, **options):
 
 
 def targets(name):
-    return COUNTS if name == "PoissonRegressor" else Y
+    if name == "GammaRegressor":
+        return COUNTS + 0.5
+    return COUNTS if name in ("PoissonRegressor", "NegativeBinomialRegressor") else Y
 
 
 # --- the same problems as scikit-learn's ----------------------------------------------------------
@@ -441,7 +443,8 @@ def test_scikit_learns_callbacks_see_models_and_stop():
         (dg.LinearSVC(loss="log"), "loss 'log' is unknown"),
         (dg.LinearSVC(penalty="elasticnet"), "penalty 'elasticnet' is unknown"),
         (dg.LinearSVC(intercept_penalty="l1"), "intercept_penalty 'l1' is unknown"),
-        (dg.LinearSVC(multi_class="crammer_singer"), "MulticlassHinge"),
+        (dg.LinearSVC(multi_class="one"), "multi_class 'one' is unknown"),
+        (dg.LinearSVC(multi_class="crammer_singer", penalty="l1"), 'needs penalty="l2"'),
         (dg.LogisticRegression(l1_ratio=2.0), "l1_ratio must be"),
         (dg.LogisticRegression(penalty="elasticnet", l1_ratio=None), "needs l1_ratio"),
         (dg.LogisticRegression(fit_intercept="yes"), "fit_intercept must be True or False"),

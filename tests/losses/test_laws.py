@@ -22,6 +22,11 @@ MORE_LOSSES = [
     losses.Quantile(0.0),
     losses.Quantile(1.0),
     losses.Quantile(0.9),
+    losses.Tweedie(1.1),
+    losses.Tweedie(1.9),
+    losses.NegativeBinomial(0.1),
+    losses.NegativeBinomial(1e8),
+    losses.NegativeBinomial(1e-6),
 ]
 
 MORE_PENALTIES = [

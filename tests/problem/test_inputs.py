@@ -185,7 +185,7 @@ def test_whole_numbers_are_fine_as_parameters():
 @pytest.mark.parametrize("loss", losses.REGISTRY)
 @pytest.mark.parametrize("penalty", penalties.REGISTRY)
 def test_names_stand_for_objects(loss, penalty):
-    problem = dg.Problem(X, np.abs(LABELS - 0.5), loss, penalty)
+    problem = dg.Problem(X, np.abs(LABELS - 0.5), loss, penalty)  # numbers > 0
     assert problem.loss == losses.REGISTRY[loss]()
     assert problem.penalty == penalties.REGISTRY[penalty]()
     assert "3 samples x 2 features" in repr(problem)

@@ -16,6 +16,9 @@ LOSSES = {
     "squared-epsilon-insensitive": losses.SquaredEpsilonInsensitive(0.2),
     "quantile": losses.Quantile(0.3),
     "poisson": losses.Poisson(),
+    "gamma": losses.Gamma(),
+    "tweedie": losses.Tweedie(1.4),
+    "negative-binomial": losses.NegativeBinomial(1.5),
 }
 
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.1, 3.0])
@@ -47,6 +50,11 @@ def loss_values(name, z, y):
         "squared-epsilon-insensitive": lambda: outside**2 / 2,
         "quantile": lambda: np.maximum(0.3 * r, -0.7 * r),
         "poisson": lambda: np.exp(z) - y * z,
+        "gamma": lambda: y * np.exp(-z) + z,
+        "tweedie": lambda: y * np.exp(-0.4 * z) / 0.4 + np.exp(0.6 * z) / 0.6,
+        "negative-binomial": lambda: (
+            y * np.log1p(1.5 * np.exp(-z)) + 1.5 * np.log1p(np.exp(z) / 1.5)
+        ),
     }[name]()
 
 
@@ -88,6 +96,11 @@ def cvxpy_optimum(loss, penalty, X, y, c, lam):
         "squared-epsilon-insensitive": lambda: cp.square(outside) / 2,
         "quantile": lambda: cp.maximum(0.3 * r, -0.7 * r),
         "poisson": lambda: cp.exp(z) - cp.multiply(y, z),
+        "gamma": lambda: cp.multiply(y, cp.exp(-z)) + z,
+        "tweedie": lambda: cp.multiply(y, cp.exp(-0.4 * z)) / 0.4 + cp.exp(0.6 * z) / 0.6,
+        "negative-binomial": lambda: (
+            cp.multiply(y, cp.logistic(np.log(1.5) - z)) + 1.5 * cp.logistic(z - np.log(1.5))
+        ),
     }[loss]()
     constraints = []
     if penalty.startswith("nonnegative"):
@@ -117,6 +130,6 @@ def targets(loss, score, rng):
     if kind == "binary":
         labels = np.where(noisy > np.median(noisy), 1.0, -1.0)
         return labels
-    return (
-        rng.poisson(np.exp(np.clip(score, -3.0, 2.0))).astype(float) if kind == "count" else noisy
-    )
+    if kind == "count":
+        return rng.poisson(np.exp(np.clip(score, -3.0, 2.0))).astype(float)
+    return np.exp(noisy) if kind == "positive" else noisy

@@ -36,7 +36,9 @@ def targets(loss):
     domain = targets_of(losses.REGISTRY[loss]())
     if domain.labels:
         return SIGNS
-    return COUNTS if loss == "poisson" else REAL
+    if domain.on_scale_of_y:
+        return REAL
+    return COUNTS + 0.5 * (loss == "gamma")
 
 
 def plain(inner):

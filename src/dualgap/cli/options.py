@@ -51,7 +51,8 @@ Loss = Annotated[
     str | None,
     typer.Option(
         help="hinge, smoothed-hinge, squared-hinge, logistic, softmax, multiclass-hinge, squared, "
-        "huber, epsilon-insensitive, squared-epsilon-insensitive, quantile, poisson. "
+        "huber, epsilon-insensitive, squared-epsilon-insensitive, quantile, poisson, "
+        "gamma, tweedie, negative-binomial. "
         "Default: logistic or softmax if the target has labels, squared if it has numbers.",
         rich_help_panel=_PROBLEM,
         show_default=False,

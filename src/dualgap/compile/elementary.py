@@ -40,7 +40,7 @@ def from_bits(bits: Any) -> Any:
 
 @ordered
 def exp(x: float) -> float:
-    """e^x for x ≤ 0, and 0 below −708."""
+    """e^x for x ≤ 709, and 0 below −708."""
     low = x < _LOWEST
     x = _LOWEST if low else x
     whole = x * _LOG2_E + _ROUND

@@ -53,6 +53,24 @@ def dual_step(loss: Any, a: float, z: float, q: float, y: float) -> float:
     raise TypeError
 
 
+@generic_with_default
+def target_size(loss: Any, y: float) -> float:
+    """|y| as rounding errors of y − z and a·y see it; 0 for losses that count their own errors."""
+    return abs(y)
+
+
+@generic_with_default
+def value_size(loss: Any, z: float, y: float) -> float:
+    """What cancels inside φ(z; y), beyond |φ| + |φ'|(target_size + |z|)."""
+    return 0.0
+
+
+@generic_with_default
+def conj_size(loss: Any, a: float, y: float) -> float:
+    """What cancels inside φ*(−a; y), beyond |φ*| + |a|·target_size."""
+    return 0.0
+
+
 @generic
 def face(loss: Any, a: float, y: float) -> tuple[float, float, float, float]:
     """(low, high, bend, tilt): φ*(−b; y) = const + tilt·b + ½·bend·b² for low ≤ b ≤ high.

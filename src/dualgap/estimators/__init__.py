@@ -19,6 +19,7 @@ MODULES = {
     "CertifiedRegressor": "certified",
     "ElasticNet": "lasso",
     "ElasticNetCV": "selection.lasso_cv",
+    "GammaRegressor": "glm",
     "GroupLasso": "group_lasso",
     "GroupLassoCV": "selection.group_lasso_cv",
     "HuberRegression": "robust",
@@ -26,18 +27,24 @@ MODULES = {
     "LassoCV": "selection.lasso_cv",
     "LinearRegression": "linear_regression",
     "LinearSVC": "svm",
+    "LinearSVCCV": "selection.strength_cv",
     "LinearSVR": "svm",
+    "LinearSVRCV": "selection.strength_cv",
     "LogisticRegression": "logistic",
     "LogisticRegressionCV": "selection.logistic_cv",
     "MultiTaskElasticNet": "multi_task",
     "MultiTaskElasticNetCV": "selection.multi_task_cv",
     "MultiTaskLasso": "multi_task",
     "MultiTaskLassoCV": "selection.multi_task_cv",
+    "NegativeBinomialRegressor": "glm",
     "PoissonRegressor": "poisson",
+    "PoissonRegressorCV": "selection.strength_cv",
     "QuantileRegressor": "robust",
+    "QuantileRegressorCV": "selection.strength_cv",
     "Ridge": "ridge",
     "RidgeCV": "selection.ridge_cv",
     "RidgeClassifier": "ridge",
+    "TweedieRegressor": "glm",
     "SparseGroupLasso": "group_lasso",
     "SparseGroupLassoCV": "selection.group_lasso_cv",
     "enet_path": "selection.paths",
@@ -50,6 +57,9 @@ __all__ = list(MODULES)
 if TYPE_CHECKING:
     from dualgap.estimators.certified import CertifiedClassifier as CertifiedClassifier
     from dualgap.estimators.certified import CertifiedRegressor as CertifiedRegressor
+    from dualgap.estimators.glm import GammaRegressor as GammaRegressor
+    from dualgap.estimators.glm import NegativeBinomialRegressor as NegativeBinomialRegressor
+    from dualgap.estimators.glm import TweedieRegressor as TweedieRegressor
     from dualgap.estimators.group_lasso import GroupLasso as GroupLasso
     from dualgap.estimators.group_lasso import SparseGroupLasso as SparseGroupLasso
     from dualgap.estimators.lasso import ElasticNet as ElasticNet
@@ -80,6 +90,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.selection.paths import lasso_path as lasso_path
     from dualgap.estimators.selection.paths import logistic_path as logistic_path
     from dualgap.estimators.selection.ridge_cv import RidgeCV as RidgeCV
+    from dualgap.estimators.selection.strength_cv import LinearSVCCV as LinearSVCCV
+    from dualgap.estimators.selection.strength_cv import LinearSVRCV as LinearSVRCV
+    from dualgap.estimators.selection.strength_cv import PoissonRegressorCV as PoissonRegressorCV
+    from dualgap.estimators.selection.strength_cv import QuantileRegressorCV as QuantileRegressorCV
     from dualgap.estimators.svm import LinearSVC as LinearSVC
     from dualgap.estimators.svm import LinearSVR as LinearSVR
 

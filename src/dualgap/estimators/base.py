@@ -82,13 +82,14 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
         return flag(self.fit_intercept, "fit_intercept")
 
     def _subproblem(
-        self, y: Any, weights: Floats | None, p: int, lam: float | None = None
+        self, y: Any, weights: Floats | None, p: int, lam: float | None = None, loss: Any = None
     ) -> Subproblem:
         lam = self._lam(total_weight(weights, len(y))) if lam is None else lam
         penalty = self._on_columns(self._penalty(), p)
         if lam == 0.0:
             penalty = constraints_of(penalty, p)
-        return Subproblem(y, weights, self._loss(), penalty, lam if lam > 0.0 else 1.0)
+        loss = self._loss() if loss is None else loss
+        return Subproblem(y, weights, loss, penalty, lam if lam > 0.0 else 1.0)
 
     def _on_columns(self, penalty: Any, p: int) -> Any:
         """The penalty with what the user says about single columns."""

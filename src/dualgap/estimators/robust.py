@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from sklearn.metrics import d2_pinball_score
+
 from dualgap import losses, penalties
 from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
@@ -42,8 +45,9 @@ class HuberRegression(Strength, LinearRegressor):
 
 @documented(
     "quantile alpha fit_intercept solver solver_options max_iter tol warm_start",
-    quantile="""float, default 0.5
-    Which quantile to predict, between 0 and 1.""",
+    quantile="""float or list of floats, default 0.5
+    Which quantile to predict, between 0 and 1. For a list, each is a problem of its own; ``coef_``
+    has a row and predictions have a column for each.""",
     tol="""float, default 1e-6
     Stop when the certified duality gap is at most ``tol`` times the best possible objective (or
     times 0.001·P(0), if that is more; P(0) is the objective of the best constant). It is small,
@@ -57,7 +61,7 @@ class QuantileRegressor(Strength, LinearRegressor):
     ``Problem`` with λ = α, where s are sample weights.
     """
 
-    quantile: float = 0.5
+    quantile: Any = 0.5
     solver: str = "highs"
     solver_options: Any = None
     tol: float = 1e-6
@@ -65,10 +69,48 @@ class QuantileRegressor(Strength, LinearRegressor):
     _solvers = QUANTILE_SOLVERS
 
     def _loss(self) -> Any:
-        quantile = number(self.quantile, "quantile", 0.0, 1.0, open_low=True)
-        if quantile == 1.0:
-            raise ValueError("quantile must be < 1, not 1.0")
-        return losses.Quantile(quantile)
+        return _loss_of(self.quantile)
+
+    def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
+        if np.ndim(self.quantile) == 0:
+            return super()._fit_checked(X, y, weights, offset)
+        each = [_loss_of(quantile) for quantile in self.quantile]
+        if np.ndim(self.quantile) != 1 or not each:
+            raise ValueError("quantile must be a number or a list of them")
+        y = np.asarray(y, dtype=np.float64)
+        found = [self._subproblem(y, weights, X.shape[1], loss=loss) for loss in each]
+        subproblems = [one._replace(offset=offset) for one in found]
+        return self._complete(X, y, weights, subproblems, single=False)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """R² of the predictions; for several quantiles the mean of their D².
+
+        D² is the share of the pinball loss of the best constant that is explained.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        offset : array of shape (n_samples,), optional
+            As for ``predict``.
+
+        Returns
+        -------
+        float
+        """
+        if np.ndim(self.quantile) == 0:
+            return float(super().score(X, y, sample_weight, offset))
+        each = zip(self.quantile, self._mean(X, offset).T)
+        found = [d2_pinball_score(y, z, sample_weight=sample_weight, alpha=q) for q, z in each]
+        return float(np.mean(found))
 
     def _penalty(self) -> Any:
         return penalties.L1()
+
+
+def _loss_of(quantile: Any) -> Any:
+    quantile = number(quantile, "quantile", 0.0, 1.0, open_low=True)
+    if quantile == 1.0:
+        raise ValueError("quantile must be < 1, not 1.0")
+    return losses.Quantile(quantile)

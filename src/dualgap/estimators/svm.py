@@ -37,8 +37,10 @@ class _SupportVectors(InverseStrength):
     ½‖w‖² or ‖w‖₁.""",
     loss=""""squared_hinge" or "hinge", default "squared_hinge"
     max(0, 1 − yz)² or max(0, 1 − yz).""",
-    multi_class=""""ovr"
-    One problem for each class against the rest.""",
+    multi_class=""""ovr" or "crammer_singer"
+    One problem for each class against the rest; or, for more than two classes, one problem for all
+    of them, with the loss max_k (z_k − z_y + [k ≠ y]). It ignores ``loss``, as liblinear does, and
+    needs ``penalty="l2"``.""",
 )
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearSVC(_SupportVectors, LinearClassifier):
@@ -54,6 +56,10 @@ class LinearSVC(_SupportVectors, LinearClassifier):
     multi_class: str = "ovr"
 
     def _loss(self) -> Any:
+        if self._joint:
+            return losses.MulticlassHinge(gamma=0.0)
+        if self.multi_class == "crammer_singer":
+            return losses.Hinge()
         if choice(self.loss, "loss", ("squared_hinge", "hinge")) == "hinge":
             return losses.Hinge()
         return losses.SquaredHinge(gamma=0.5)
@@ -63,13 +69,18 @@ class LinearSVC(_SupportVectors, LinearClassifier):
         return penalties.L1() if kind == "l1" else penalties.L2()
 
     def _is_joint(self, classes: int) -> bool:
-        if self.multi_class == "crammer_singer":
+        kind = choice(self.multi_class, "multi_class", ("ovr", "crammer_singer"))
+        if kind == "crammer_singer" and self.penalty != "l2":
             raise ValueError(
-                'multi_class="crammer_singer" has no certificate here; its smoothed form is '
-                "CertifiedClassifier(loss=dualgap.losses.MulticlassHinge(gamma=0.01))"
+                f'multi_class="crammer_singer" needs penalty="l2", not {self.penalty!r}'
             )
-        choice(self.multi_class, "multi_class", ("ovr",))
-        return False
+        return kind == "crammer_singer" and classes > 2
+
+    def _lam(self, total: float) -> float:
+        lam = super()._lam(total)
+        # For two classes, whose coefficients are opposite, the difference counts half.
+        halved = self.multi_class == "crammer_singer" and not self._joint
+        return 0.5 * lam if halved else lam
 
     def _weights_of(self, k: int | None, indices: Any, weights: Any, by_class: Any) -> Any:
         if k is not None and by_class is not None:

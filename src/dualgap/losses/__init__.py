@@ -3,8 +3,8 @@
 Every loss also declares, as attributes:
 
 ``targets``    the domain of y: "real" (compared with z), "binary" (two values), "count" (y ≥ 0),
-               "classes", or a ``Targets`` object; ``targets.py`` has them, and what else a loss
-               may declare about its targets
+               "positive" (y > 0), "classes", or a ``Targets`` object; ``targets.py`` has them, and
+               what else a loss may declare about its targets
 ``gamma``      φ' is (1/gamma)-Lipschitz; 0 when φ is not smooth
 ``lipschitz``  |φ'| never exceeds it
 ``differentiable``  φ has a derivative everywhere
@@ -23,10 +23,12 @@ first three, with Euclidean norms in place of absolute values.
 from __future__ import annotations
 
 from dualgap.losses.epsilon_insensitive import EpsilonInsensitive
+from dualgap.losses.gamma import Gamma
 from dualgap.losses.hinge import Hinge
 from dualgap.losses.huber import Huber
 from dualgap.losses.logistic import Logistic
 from dualgap.losses.multiclass_hinge import MulticlassHinge
+from dualgap.losses.negative_binomial import NegativeBinomial
 from dualgap.losses.poisson import Poisson
 from dualgap.losses.quantile import Quantile
 from dualgap.losses.smoothed_hinge import SmoothedHinge
@@ -35,6 +37,7 @@ from dualgap.losses.squared import Squared
 from dualgap.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from dualgap.losses.squared_hinge import SquaredHinge
 from dualgap.losses.targets import Numbers, Targets
+from dualgap.losses.tweedie import Tweedie
 
 REGISTRY = {
     "squared": Squared,
@@ -47,6 +50,9 @@ REGISTRY = {
     "squared-epsilon-insensitive": SquaredEpsilonInsensitive,
     "quantile": Quantile,
     "poisson": Poisson,
+    "gamma": Gamma,
+    "tweedie": Tweedie,
+    "negative-binomial": NegativeBinomial,
     "softmax": Softmax,
     "multiclass-hinge": MulticlassHinge,
 }

@@ -1,4 +1,4 @@
-"""Smoothed multiclass hinge loss."""
+"""Multiclass hinge loss, as it is or smoothed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dualgap.losses._simplex import (
 
 
 class MulticlassHinge(NamedTuple):
-    """Crammer and Singer's max_k (z_k − z_y + [k ≠ y]), with its kinks rounded over a width γ.
+    """Crammer and Singer's max_k (z_k − z_y + [k ≠ y]), with its kinks rounded over a width γ ≥ 0.
 
     φ(z; y) = max_s Σ_{k≠y} s_k(z_k − z_y + 1) − (γ/2)‖s − e_y‖² over the probability simplex.
     """
@@ -30,10 +30,19 @@ class MulticlassHinge(NamedTuple):
     lipschitz = math.sqrt(2.0)
 
     def checked(self) -> MulticlassHinge:
+        if self.gamma == 0.0:
+            return MulticlassHinge(0.0)
         return MulticlassHinge(positive(self.gamma, "gamma"))
 
     def value(self, z, y):
-        own, scale = int(y), 1.0 / self.gamma
+        own = int(y)
+        if self.gamma == 0.0:
+            top = 0.0
+            for k in range(len(z)):
+                if k != own:
+                    top = max(top, z[k] - z[own] + 1.0)
+            return top
+        scale = 1.0 / self.gamma
         base, cut = threshold(z, scale, z, 0.0, -scale, own)
         total, share = 0.0, 0.0
         for k in range(len(z)):
@@ -66,6 +75,15 @@ class MulticlassHinge(NamedTuple):
         project_dual(a, int(y), out)
 
     def dual_step_into(self, a, z, q, y, out):
+        if self.gamma + q == 0.0:  # all shares to the largest
+            best = int(y)
+            for k in range(len(z)):
+                if k != int(y) and z[k] + 1.0 > (z[best] + 1.0 if best != int(y) else z[best]):
+                    best = k
+                out[k] = 0.0
+            if best != int(y):
+                out[best], out[int(y)] = -1.0, 1.0
+            return
         # s is the projection of e_y + (z − e_y − q a)/(q + γ).
         scale = 1.0 / (self.gamma + q)
         project_sum(z, scale, a, -q * scale, -scale, int(y), out)

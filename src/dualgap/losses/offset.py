@@ -16,6 +16,7 @@ import numpy as np
 from dualgap.compile.kernels import helper
 from dualgap.compile.rules import (
     conj,
+    conj_size,
     curvature,
     dual_step,
     dual_step_into,
@@ -24,7 +25,9 @@ from dualgap.compile.rules import (
     project_into,
     slope,
     slope_into,
+    target_size,
     value,
+    value_size,
 )
 from dualgap.linalg.validate import Floats
 
@@ -48,6 +51,15 @@ class Offset(NamedTuple):
 
     def conj(self, a, y):
         return conj(self.base, a, y.real) + a * y.imag
+
+    def target_size(self, y):
+        return target_size(self.base, y.real)
+
+    def value_size(self, z, y):
+        return value_size(self.base, z + y.imag, y.real)
+
+    def conj_size(self, a, y):
+        return conj_size(self.base, a, y.real)
 
     def project(self, a, y):
         return project(self.base, a, y.real)

@@ -145,6 +145,27 @@ class Numbers(Targets):
         return y
 
 
+@dataclass(frozen=True)
+class PositiveNumbers(Numbers):
+    """Numbers above 0, such as durations or costs."""
+
+    low: float = 0.0
+    what: str = "numbers > 0"
+    examples: tuple[float, ...] = (0.2, 1.0, 12.0)
+
+    def check(self, y: Any, n: int, name: str) -> tuple[Floats, None]:
+        y, _ = super().check(y, n, name)
+        least = float(y.min())
+        if least == 0.0:
+            raise ValueError(
+                f"y has zeros; {name} needs {self.what}: use Tweedie, which accepts zeros, or "
+                "leave these samples out"
+            )
+        if least < SMALLEST:
+            raise ValueError(f"y has entries as small as {least:.1e}: rescale y")
+        return y, None
+
+
 class TwoLabels(Targets):
     """Two numbers, the larger one of which counts as +1. Signs take a byte each."""
 
@@ -216,6 +237,7 @@ class ManyLabels(Targets):
 DOMAINS: dict[str, Targets] = {
     "real": Numbers(examples=(-2.5, 0.0, 0.7, 12.0)),
     "count": Numbers(0.0, inf, "counts or rates >= 0", examples=(0.0, 1.0, 7.0)),
+    "positive": PositiveNumbers(),
     "binary": TwoLabels(),
     "classes": ManyLabels(),
 }

@@ -73,9 +73,8 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
         return _auto("working-set", sets)
     if problem.width == 1 and _suits_sweeps(problem):
         return _cheaper(problem, tol)
-    classes = _reason_classes(problem)
-    if classes:
-        return _auto("newton-cg" if solves_directly(problem) else "quasi-newton", classes)
+    if classes := _reason_classes(problem):
+        return _auto(*classes)
     newton = _reason_newton(problem, bool(dual and primal))
     if newton and _newton_is_affordable(problem):
         return _auto("newton", f"there are few features and {newton}")
@@ -101,9 +100,8 @@ def _newton_is_possible(problem: Problem) -> bool:
 
 
 def _is_small(problem: Problem) -> bool:
-    if problem.d > TUNING.small_features or problem.small_rows is None:
-        return False
-    return METHODS["small-newton"].step.refusal(problem) is None
+    small = problem.d <= TUNING.small_features and problem.small_rows is not None
+    return small and METHODS["small-newton"].step.refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:
@@ -164,8 +162,7 @@ def _reason_proximal(problem: Problem) -> str | None:
 
 def _is_coupled(problem: Problem) -> bool:
     """Whether λ is so small for the data that the samples of a dual view are strongly coupled."""
-    strengths = problem.strength_range
-    least = strengths[0] if strengths else 0.0
+    least = 0.0 if problem.strength_range is None else problem.strength_range[0]
     return least > 0.0 and dual_condition(problem, least) > TUNING.coupled_condition
 
 
@@ -208,17 +205,20 @@ def _reason_newton(problem: Problem, neither: bool) -> str | None:
     return "many samples for each" if many else None
 
 
-def _reason_classes(problem: Problem) -> str | None:
-    """Why steps on all classes at once need fewer passes; None if they do not."""
+def _reason_classes(problem: Problem) -> tuple[str, str] | None:
+    """Steps on all classes at once and why they need fewer passes; None if they do not."""
+    if METHODS["smoothing"].refusal(problem) is None:
+        return "smoothing", "the multiclass hinge has kinks"
     if METHODS["newton-cg"].refusal(problem) is not None:
         return None
     # Where slopes have kinks, the curvature along a step tells little: measured with the hinge.
     if problem.d > TUNING.newton_coefficients and not isinstance(problem.given_loss, Softmax):
         return None
+    name = "newton-cg" if solves_directly(problem) else "quasi-newton"
     if 0 < len(problem.free_places) <= TUNING.proximal_features * problem.width:
-        return "there are many classes, and not all features have a penalty"
+        return name, "there are many classes, and not all features have a penalty"
     coupled = not len(problem.free_places) and _is_coupled(problem)
-    return "there are many classes, and lam is small for data of this size" if coupled else None
+    return (name, "there are many classes, and lam is small for the data") if coupled else None
 
 
 def _newton_passes(problem: Problem) -> float:

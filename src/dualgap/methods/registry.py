@@ -9,7 +9,7 @@ from dualgap import samplings, steps
 from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
 from dualgap.problem import Problem
 
-__all__ = ["METHODS", "Method", "describe", "suitable"]
+__all__ = ["METHODS", "Method", "suitable"]
 
 _DUAL = steps.Coordinate("dual")
 _EITHER = steps.Coordinate("auto")
@@ -234,6 +234,13 @@ METHODS: dict[str, Method] = {
         "Dembo, Eisenstat, Steihaug 1982",
         when="softmax and the multiclass hinge under L2. What auto takes there",
     ),
+    "smoothing": Method(
+        steps.Smoothing(),
+        samplings.Full(),
+        "Newton steps on a hinge of many classes whose kinks get sharper",
+        "Nesterov 2005",
+        when="the multiclass hinge with gamma=0 under L2. What auto takes there",
+    ),
     "quasi-newton": Method(
         steps.QuasiNewton(),
         samplings.Full(),
@@ -291,9 +298,3 @@ def suitable(problem: Problem) -> list[str]:
     practical = ["cd-gap-decay", "prox-point"]
     ordered = practical + [name for name in METHODS if name not in practical]
     return [name for name in ordered if METHODS[name].refusal(problem) is None]
-
-
-def describe() -> str:
-    """A table of all methods, for people."""
-    width = max(map(len, METHODS))
-    return "\n".join(f"{name:{width}}  {m.about} ({m.paper})" for name, m in METHODS.items())

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import conj, slope, value
+from dualgap.compile.rules import conj, conj_size, slope, target_size, value, value_size
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import contains_yz
@@ -84,7 +84,7 @@ def _least_parts(
     for i in range(len(y)):
         if c[i] == 0.0:
             continue
-        target, offset = abs(y[i].real), 2.0 * abs(y[i].imag)  # as in ``terms.py``
+        target, offset = target_size(loss, y[i]), 2.0 * abs(y[i].imag)  # as in ``terms.py``
         reach = room[i] + PER_TERM * EPS * (abs(z[i]) + abs(shift) + room[i] + offset)
         end = z[i] + shift - reach
         tilt = slope(loss, end, y[i]) + a[i]
@@ -97,6 +97,7 @@ def _least_parts(
         loss_conj = conj(loss, a[i], y[i])
         # The sizes of terms and of what may cancel inside them, as in ``terms.py``.
         hidden = (abs(tilt) + 2.0 * abs(a[i])) * (target + abs(end) + reach + offset)
+        hidden += value_size(loss, end, y[i]) + conj_size(loss, a[i], y[i])
         if multiplied:
             hidden += target * (abs(end) + offset) + target + abs(a[i])
         size = abs(loss_value) + abs(loss_conj) + abs(a[i] * end) + abs(a[i]) * target + hidden

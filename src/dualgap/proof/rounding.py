@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import helper, kernel, ordered_kernel
-from dualgap.compile.rules import conj, offset_size
+from dualgap.compile.rules import conj, conj_size, offset_size, target_size
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.dense import BLOCK
 from dualgap.linalg.products import norm
@@ -255,8 +255,9 @@ def growth_of(loss: Any, at: float, y: float, far: float) -> float:
     """By how much φ* can grow within ``far``. It is convex, so it grows most at one of the ends."""
     here = conj(loss, at, y)
     left, right = conj(loss, at - far, y), conj(loss, at + far, y)
-    target, offset = abs(y.real), 2.0 * abs(y.imag)  # as in ``terms.py``
+    target, offset = target_size(loss, y), 2.0 * abs(y.imag)  # as in ``terms.py``
     size = abs(here) + abs(left) + abs(right) + (abs(at) + far) * (1.0 + target + offset) + target
+    size += conj_size(loss, at, y) + conj_size(loss, at - far, y) + conj_size(loss, at + far, y)
     return max(max(left, right) - here, 0.0) + COST_ERROR * size
 
 

@@ -16,7 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.kernels import careful, kernel, ordered_kernel
-from dualgap.compile.rules import conj, conj_slope, curvature, project, prox, slope, value
+from dualgap.compile.rules import (
+    conj,
+    conj_size,
+    conj_slope,
+    curvature,
+    project,
+    prox,
+    slope,
+    target_size,
+    value,
+    value_size,
+)
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
@@ -142,7 +153,7 @@ def sums_over_samples(
     primal_error, gap_error, dual_error = 0.0, 0.0, 0.0
     share, of_value, of_conj = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
     part, off_primal, off_gap = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
-    off_dual, value_size, conj_size = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
+    off_dual, size_of_value, size_of_conj = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
     bounded = len(z_error) > 0
     for first in range(0, len(y), BATCH):
         # Slices, whose indices need not be asked whether they count from the end, and a copy of the
@@ -157,7 +168,7 @@ def sums_over_samples(
             loss_value, loss_conj = value(loss, z_now[k], y_now[k]), conj(loss, a_now[k], y_now[k])
             whole = own * (loss_value + loss_conj + a_now[k] * z_now[k])
             whole = max(whole, 0.0) if whole == whole else inf
-            value_size[k], conj_size[k] = abs(loss_value), abs(loss_conj)
+            size_of_value[k], size_of_conj[k] = abs(loss_value), abs(loss_conj)
             of_value[k] = own * loss_value if own > 0.0 else 0.0
             of_conj[k] = own * loss_conj if own > 0.0 else 0.0
             part[k] = whole if own > 0.0 else 0.0
@@ -167,13 +178,15 @@ def sums_over_samples(
                 z_k, a_k, y_k = z_now[k], a_now[k], y_now[k]
                 # A loss with an offset evaluates φ(z + o) and φ*(−a) + a·o: y has o as its
                 # imaginary part, which is 0 for others.
-                target, offset = abs(y_k.real), 2.0 * abs(y_k.imag)
+                target, offset = target_size(loss, y_k), 2.0 * abs(y_k.imag)
                 error = error_now[k] + EPS * (target + abs(z_k) + offset)
                 left, right = slope(loss, z_k - error, y_k), slope(loss, z_k + error, y_k)
                 # Values can be small differences of large terms: |r| − ε, e^z − yz.
                 steep = max(abs(left), abs(right))
-                z_size = value_size[k] + steep * (target + abs(z_k) + offset)
-                a_size = conj_size[k] + abs(a_k) * target + abs(a_k) * offset
+                z_size = size_of_value[k] + steep * (target + abs(z_k) + offset)
+                z_size += value_size(loss, z_k, y_k)
+                a_size = size_of_conj[k] + abs(a_k) * target + abs(a_k) * offset
+                a_size += conj_size(loss, a_k, y_k)
                 if multiplied:
                     z_size += target * abs(z_k) + target * offset
                     a_size += target + abs(a_k)

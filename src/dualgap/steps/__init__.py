@@ -7,6 +7,7 @@ from dualgap.steps.newton.newton import Newton
 from dualgap.steps.newton_cg.newton_cg import NewtonCG
 from dualgap.steps.outer.accprox_sdca import AccProxSDCA
 from dualgap.steps.outer.proximal_point import ProximalPoint
+from dualgap.steps.outer.smoothing import Smoothing
 from dualgap.steps.quasi_newton.quasi_newton import QuasiNewton
 from dualgap.steps.rivals.full_gradient import FullGradient
 from dualgap.steps.rivals.lbfgs import LBFGS
@@ -40,6 +41,7 @@ __all__ = [
     "QuasiNewton",
     "Setting",
     "SmallNewton",
+    "Smoothing",
     "Step",
     "Sweeps",
     "WorkingSet",

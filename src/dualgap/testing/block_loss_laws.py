@@ -101,12 +101,18 @@ def _check_slope(loss: Any, z: Floats, y: float, points: list[Floats], duals: li
 
 
 def _check_conjugate(loss: Any, a: Floats, y: float) -> None:
-    """The supremum of −a·z − φ(z), climbed to by BFGS from the point that ``dual_step`` names."""
+    """The supremum of −a·z − φ(z), climbed to by BFGS.
+
+    For losses with kinks it starts at a point whose slopes are nearly −a, by Moreau's identity.
+    """
     conj = loss.conj(a, y)
     holds(not isinf(conj), "project must end in the domain", y=y, a=a)
+    start, q = np.zeros(len(a)), 1e6
+    if loss.gamma == 0.0:
+        start = q * (dual_step(loss, a, start, q, y) - a)
     found = minimize(
         lambda z: loss.value(z, y) + a @ z,
-        np.zeros(len(a)),
+        start,
         jac=lambda z: slope(loss, z, y) + a,
         method="BFGS",
         options={"gtol": 1e-9, "maxiter": 2000},

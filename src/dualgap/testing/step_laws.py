@@ -89,7 +89,8 @@ def _check_pairs(driver: _Driver, epochs: int) -> None:
         bounds.append(certificate.dual)
         objectives.append(certificate.primal)
     holds(max(bounds) <= min(objectives) + 1e-9, "no bound may exceed an objective", bounds=bounds)
-    holds(min(objectives) < problem.scale, "a step must make progress", objectives=objectives)
+    best = min(objectives) - problem.least
+    holds(best < problem.scale, "a step must make progress", objectives=objectives)
     driver.run.release_memory()
     driver.run.refresh()
     after = driver.evaluated()[1]

@@ -21,6 +21,7 @@ from dualgap.estimators.foreign.fitted_problem import (
     fitted_groups,
     fitted_problem,
 )
+from dualgap.estimators.glm import tweedie_loss
 from dualgap.estimators.penalties import by_ratio
 from dualgap.linalg.validate import Floats
 from dualgap.penalties import L1, L2, NonNegative
@@ -57,14 +58,19 @@ def _refuse_unknown(name: str, model: Any) -> None:
 
 def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
+    class_weight = _class_weights(fitted, by_sample_weight=True)
     if model.multi_class != "ovr":
-        raise ValueError(
-            "LinearSVC(multi_class='crammer_singer') has a multiclass hinge loss, which dualgap "
-            "has in a smoothed form only: use multi_class='ovr'"
-        )
+        if len(model.classes_) == 2:
+            raise ValueError(
+                "LinearSVC(multi_class='crammer_singer') with two classes is the same as "
+                "loss='hinge' with twice the C: use that"
+            )
+        s = fitted.weights * class_weight[fitted.labels]
+        loss: Any = losses.MulticlassHinge(gamma=0.0)
+        yield _summed(fitted, None, fitted.labels, s, loss, L2(), "penalised")
+        return
     loss, _ = _loss(model)
     penalty = L1() if model.penalty == "l1" else L2()
-    class_weight = _class_weights(fitted, by_sample_weight=True)
     for k, y, s in _one_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, loss, penalty, "penalised")
 
@@ -164,6 +170,15 @@ def _quantile(fitted: FittedModel) -> Iterator[FittedProblem]:
 
 def _poisson(fitted: FittedModel) -> Iterator[FittedProblem]:
     yield _mean(fitted, 0, fitted.numbers(), losses.Poisson(), L2())
+
+
+def _gamma(fitted: FittedModel) -> Iterator[FittedProblem]:
+    yield _mean(fitted, 0, fitted.numbers(), losses.Gamma(), L2())
+
+
+def _tweedie(fitted: FittedModel) -> Iterator[FittedProblem]:
+    model = fitted.model
+    yield _mean(fitted, 0, fitted.numbers(), tweedie_loss(model.power, model.link), L2())
 
 
 def _mean(fitted: FittedModel, k: int, y: Floats, loss: Any, penalty: Any) -> FittedProblem:
@@ -279,6 +294,8 @@ TABLE: dict[str, Callable[[FittedModel], Iterator[FittedProblem]]] = {
     "MultiTaskElasticNet": _multi_task,
     "QuantileRegressor": _quantile,
     "PoissonRegressor": _poisson,
+    "GammaRegressor": _gamma,
+    "TweedieRegressor": _tweedie,
     "SGDClassifier": _sgd_classifier,
     "SGDRegressor": _sgd_regressor,
 }

@@ -28,7 +28,7 @@ def class_refusal(problem: Problem) -> str | None:
     name = type(problem.given_loss).__name__
     if problem.width == 1:
         return f"the {name} loss has one decision value for each sample"
-    if not hasattr(problem.loss, "hessian_weights"):
+    if not hasattr(problem.loss, "hessian_weights") or problem.loss.gamma == 0.0:
         return f"the {name} loss has no second derivatives"
     shape = shape_of(problem.penalty, problem.coef_size)
     if shape is None or shape.kinked:
