@@ -23,6 +23,7 @@ class Gamma(NamedTuple):
     lipschitz = inf
     differentiable = True
     quadratic = False
+    likelihood = "up to scale"
 
     def mean(self, z):
         return np.exp(z)

@@ -29,6 +29,7 @@ class NegativeBinomial(NamedTuple):
     contains_yz = False
     differentiable = True
     quadratic = False
+    likelihood = "exact"
 
     def checked(self) -> NegativeBinomial:
         return NegativeBinomial(positive(self.theta, "theta"))

@@ -33,6 +33,7 @@ class Tweedie(NamedTuple):
     contains_yz = False
     differentiable = True
     quadratic = False
+    likelihood = "up to scale"
 
     def checked(self) -> Tweedie:
         power = number(self.power, "power", 1.0, 2.0, open_low=True)

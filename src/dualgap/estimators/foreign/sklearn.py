@@ -6,7 +6,6 @@ scikit-learn sums losses where we average them, and weighs them in ways that dif
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
+from dualgap.estimators.foreign.class_weights import class_weights_of, weighted_one_vs_rest
 from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
 from dualgap.estimators.foreign.fitted_problem import (
     UNHALVED,
@@ -58,7 +58,7 @@ def _refuse_unknown(name: str, model: Any) -> None:
 
 def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
-    class_weight = _class_weights(fitted, by_sample_weight=True)
+    class_weight = class_weights_of(fitted, by_sample_weight=True)
     if model.multi_class != "ovr":
         if len(model.classes_) == 2:
             raise ValueError(
@@ -71,7 +71,7 @@ def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
         return
     loss, _ = _loss(model)
     penalty = L1() if model.penalty == "l1" else L2()
-    for k, y, s in _one_vs_rest(fitted, class_weight):
+    for k, y, s in weighted_one_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, loss, penalty, "penalised")
 
 
@@ -84,7 +84,7 @@ def _logistic_regression(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
     ratio = _logistic_l1_ratio(model)
     penalty = None if ratio is None else by_ratio(ratio)
-    class_weight = _class_weights(fitted, by_sample_weight=True)
+    class_weight = class_weights_of(fitted, by_sample_weight=True)
     K = len(model.classes_)
     scheme = getattr(model, "multi_class", "auto")  # gone since scikit-learn 1.8
     liblinear = model.solver == "liblinear"
@@ -100,7 +100,7 @@ def _logistic_regression(fitted: FittedModel) -> Iterator[FittedProblem]:
             f"LogisticRegression(multi_class={scheme!r}) with {K} classes and class_weight="
             f"{model.class_weight!r} matches no problem of dualgap: leave multi_class out"
         )
-    for k, y, s in _one_vs_rest(fitted, class_weight):
+    for k, y, s in weighted_one_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, losses.Logistic(), penalty, intercept)
 
 
@@ -141,10 +141,10 @@ def _ridge(fitted: FittedModel) -> Iterator[FittedProblem]:
 
 def _ridge_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
     model = fitted.model
-    s = fitted.weights * _class_weights(fitted, by_sample_weight=False)[fitted.labels]
+    s = fitted.weights * class_weights_of(fitted, by_sample_weight=False)[fitted.labels]
     penalty = NonNegative(L2()) if model.positive else L2()
     total = math.fsum(s)
-    for k, y, _ in _one_vs_rest(fitted, np.ones(len(model.classes_))):
+    for k, y, _ in weighted_one_vs_rest(fitted, np.ones(len(model.classes_))):
         lam = float(model.alpha) / total
         yield _with_intercept(fitted, k, y, s, losses.Squared(), penalty, lam, 2.0 * total)
 
@@ -191,7 +191,7 @@ def _mean(fitted: FittedModel, k: int, y: Floats, loss: Any, penalty: Any) -> Fi
 
 
 def _sgd_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
-    for k, y, s in _one_vs_rest(fitted, _class_weights(fitted, by_sample_weight=False)):
+    for k, y, s in weighted_one_vs_rest(fitted, class_weights_of(fitted, by_sample_weight=False)):
         yield _stochastic(fitted, k, y, s)
 
 
@@ -214,32 +214,6 @@ def _stochastic(fitted: FittedModel, k: int, y: Floats, s: Floats) -> FittedProb
 
 
 # --- what they share ----------------------------------------------------------------------------
-
-
-def _class_weights(fitted: FittedModel, *, by_sample_weight: bool) -> Floats:
-    """One weight for each class, as scikit-learn computes them."""
-    from sklearn.utils.class_weight import compute_class_weight
-
-    more = {}
-    # "balanced" counts sample weights in newer versions only.
-    if by_sample_weight and "sample_weight" in inspect.signature(compute_class_weight).parameters:
-        more["sample_weight"] = fitted.weights
-    model = fitted.model
-    weights = compute_class_weight(model.class_weight, classes=model.classes_, y=fitted.y, **more)
-    return np.asarray(weights, dtype=np.float64)
-
-
-def _one_vs_rest(fitted: FittedModel, class_weight: Floats) -> Iterator[tuple[int, Floats, Floats]]:
-    """For each problem its row of coefficients, targets ±1, and sample weights.
-
-    With more than two classes the rest weighs 1 in liblinear and in stochastic gradients.
-    """
-    if len(class_weight) == 2:
-        yield 0, 2.0 * fitted.labels - 1.0, fitted.weights * class_weight[fitted.labels]
-        return
-    for k, weight in enumerate(class_weight):
-        own = fitted.labels == k
-        yield k, np.where(own, 1.0, -1.0), fitted.weights * np.where(own, weight, 1.0)
 
 
 def _with_intercept(
