@@ -24,7 +24,7 @@ def class_weights_of(fitted: FittedModel, *, by_sample_weight: bool) -> Floats:
     return np.asarray(weights, dtype=np.float64)
 
 
-def weighted_one_vs_rest(
+def classes_vs_rest(
     fitted: FittedModel, class_weight: Floats
 ) -> Iterator[tuple[int, Floats, Floats]]:
     """For each problem its row of coefficients, targets ±1, and sample weights.

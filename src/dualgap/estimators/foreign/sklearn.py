@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import losses
-from dualgap.estimators.foreign.class_weights import class_weights_of, weighted_one_vs_rest
+from dualgap.estimators.foreign.class_weights import class_weights_of, classes_vs_rest
 from dualgap.estimators.foreign.fitted_model import FittedModel, checked_fit, require_fit
 from dualgap.estimators.foreign.fitted_problem import (
     UNHALVED,
@@ -71,7 +71,7 @@ def _linear_svc(fitted: FittedModel) -> Iterator[FittedProblem]:
         return
     loss, _ = _loss(model)
     penalty = L1() if model.penalty == "l1" else L2()
-    for k, y, s in weighted_one_vs_rest(fitted, class_weight):
+    for k, y, s in classes_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, loss, penalty, "penalised")
 
 
@@ -100,7 +100,7 @@ def _logistic_regression(fitted: FittedModel) -> Iterator[FittedProblem]:
             f"LogisticRegression(multi_class={scheme!r}) with {K} classes and class_weight="
             f"{model.class_weight!r} matches no problem of dualgap: leave multi_class out"
         )
-    for k, y, s in weighted_one_vs_rest(fitted, class_weight):
+    for k, y, s in classes_vs_rest(fitted, class_weight):
         yield _summed(fitted, k, y, s, losses.Logistic(), penalty, intercept)
 
 
@@ -144,7 +144,7 @@ def _ridge_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
     s = fitted.weights * class_weights_of(fitted, by_sample_weight=False)[fitted.labels]
     penalty = NonNegative(L2()) if model.positive else L2()
     total = math.fsum(s)
-    for k, y, _ in weighted_one_vs_rest(fitted, np.ones(len(model.classes_))):
+    for k, y, _ in classes_vs_rest(fitted, np.ones(len(model.classes_))):
         lam = float(model.alpha) / total
         yield _with_intercept(fitted, k, y, s, losses.Squared(), penalty, lam, 2.0 * total)
 
@@ -191,7 +191,7 @@ def _mean(fitted: FittedModel, k: int, y: Floats, loss: Any, penalty: Any) -> Fi
 
 
 def _sgd_classifier(fitted: FittedModel) -> Iterator[FittedProblem]:
-    for k, y, s in weighted_one_vs_rest(fitted, class_weights_of(fitted, by_sample_weight=False)):
+    for k, y, s in classes_vs_rest(fitted, class_weights_of(fitted, by_sample_weight=False)):
         yield _stochastic(fitted, k, y, s)
 
 
