@@ -91,6 +91,38 @@ def test_offsets_shift_decision_values():
     np.testing.assert_allclose(many.summary().std_error, none.summary().std_error, rtol=1e-4)
 
 
+def positive_targets():
+    return np.exp(np.clip(SIGNAL / 3.0, -3.0, 3.0)) * np.random.default_rng(2).gamma(3.0, 1 / 3, N)
+
+
+def test_gamma_regression_estimates_its_dispersion():
+    y = positive_targets()
+    model = dg.GammaRegressor(alpha=0.0, tol=1e-12).fit(X, y)
+    reference = glm(y, sm.families.Gamma(sm.families.links.Log()))
+    summary = model.summary()
+    ours = np.roll(np.stack([summary.coef, summary.std_error]), 1, axis=1)
+    np.testing.assert_allclose(ours, [reference.params, reference.bse], rtol=1e-4)
+    assert summary.dispersion == pytest.approx(reference.scale, rel=1e-6)
+    assert summary.distribution == "t"
+
+
+def test_tweedie_and_negative_binomial_regression():
+    y = COUNTS.astype(float)
+    families = (
+        sm.families.Tweedie(sm.families.links.Log(), 1.5),
+        sm.families.NegativeBinomial(alpha=1.0),
+    )
+    models = (
+        dg.TweedieRegressor(power=1.5, link="log"),
+        dg.NegativeBinomialRegressor(dispersion=1.0),
+    )
+    for model, family in zip(models, families):
+        summary = model.set_params(alpha=0.0, tol=1e-12).fit(X, y).summary()
+        reference = glm(y, family)
+        ours = np.roll(np.stack([summary.coef, summary.std_error]), 1, axis=1)
+        np.testing.assert_allclose(ours, [reference.params, reference.bse], rtol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["model", "HC0", "HC1", "HC2", "HC3"])
 def test_a_weight_is_as_many_samples(kind):
     weights = RNG.integers(1, 4, N)

@@ -44,6 +44,7 @@ MODULES = {
     "Ridge": "ridge",
     "RidgeCV": "selection.ridge_cv",
     "RidgeClassifier": "ridge",
+    "RidgeClassifierCV": "selection.ridge_classifier_cv",
     "TweedieRegressor": "glm",
     "SparseGroupLasso": "group_lasso",
     "SparseGroupLassoCV": "selection.group_lasso_cv",
@@ -89,6 +90,9 @@ if TYPE_CHECKING:
     from dualgap.estimators.selection.paths import enet_path as enet_path
     from dualgap.estimators.selection.paths import lasso_path as lasso_path
     from dualgap.estimators.selection.paths import logistic_path as logistic_path
+    from dualgap.estimators.selection.ridge_classifier_cv import (
+        RidgeClassifierCV as RidgeClassifierCV,
+    )
     from dualgap.estimators.selection.ridge_cv import RidgeCV as RidgeCV
     from dualgap.estimators.selection.strength_cv import LinearSVCCV as LinearSVCCV
     from dualgap.estimators.selection.strength_cv import LinearSVRCV as LinearSVRCV

@@ -117,7 +117,10 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         -------
         array of shape (n_samples,)
         """
-        scores = self._scores(X, offset)
+        return self._labels_of(self._scores(X, offset))
+
+    def _labels_of(self, scores: Any) -> Any:
+        """The classes that belong to decision values."""
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 

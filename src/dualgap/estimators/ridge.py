@@ -145,15 +145,19 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         self
         """
         X, y = training_data(self, X, y, multi_output=True)
-        self._labels = LabelBinarizer(pos_label=1, neg_label=-1).fit(y)
-        y = y if self._multilabel() else column_or_1d(y, warn=True)
+        Y, y = self._targets(y)
         weights = sample_weights(sample_weight, X.shape[0])
-        Y = self._labels.transform(y).astype(np.float64)
-        self.classes_ = self._labels.classes_
         own = self._weights(y, weights)
         subproblems = [self._subproblem(column, own, X.shape[1]) for column in Y.T]
         subproblems = with_offset(subproblems, checked_offset(offset, len(Y), Y.shape[1]))
         return self._complete(X, y, weights, subproblems, single=False)
+
+    def _targets(self, y: Any) -> tuple[Any, Any]:
+        """A column of −1 and 1 for each problem, and the labels; learns the classes."""
+        self._labels = LabelBinarizer(pos_label=1, neg_label=-1).fit(y)
+        y = y if self._multilabel() else column_or_1d(y, warn=True)
+        self.classes_ = self._labels.classes_
+        return self._labels.transform(y).astype(np.float64), y
 
     def _weights(self, y: Any, weights: Any) -> Any:
         if self.class_weight is None:
@@ -182,10 +186,14 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         -------
         array of shape (n_samples,) or (n_samples, n_labels)
         """
+        return self._labels_of(self._scores(X, offset))
+
+    def _labels_of(self, scores: Any) -> Any:
+        """The classes, or the labels, that belong to decision values."""
         if "_labels" in vars(self) and self._multilabel():
-            scores = self._scores(X, offset).reshape(-1, len(self.coef_))
+            scores = scores.reshape(len(scores), -1)
             return self._labels.inverse_transform(np.where(scores > 0.0, 1.0, -1.0))
-        return super().predict(X, offset)
+        return super()._labels_of(scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
