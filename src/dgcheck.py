@@ -329,7 +329,7 @@ def check_problem(number, stated, facts, archive, data):
     need(data.weights in ([], ours), "weights: they are not the sample_weight of the data")
     column, codes = fields(targets, "column codes")
     need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
-    need(not several or (data.y_columns == K and column == 0 and codes is None), "not a target for each column of w", BAD)
+    need(not several or (data.y_columns == K and column == 0 and codes is None), "no target for each column of w", BAD)
     y, words = data.y if several else data.y[column :: data.y_columns], "none"
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}

@@ -177,7 +177,7 @@ def test_bad_shapes_and_problems_that_do_not_fit():
     with pytest.raises(ValueError, match="'prox-point' would work"):
         dg.solve(dg.Problem(X, y, "softmax", "l1"), "sdca")
     with pytest.raises(ValueError, match="gamma"):
-        dg.Problem(X, y, losses.MulticlassHinge(0.0))
+        dg.Problem(X, y, losses.MulticlassHinge(-1.0))
 
 
 def test_shapes_outside():

@@ -14,6 +14,7 @@ from dualgap.proof.proof_file import proven_fits, write_proof
 from dualgap.run.path import lambda_max
 
 LOSSES = list(dg.losses.REGISTRY)
+LOG_LINKS = ("poisson", "gamma", "tweedie", "negative-binomial")
 LABELLED = ("hinge", "smoothed-hinge", "squared-hinge", "logistic")
 
 
@@ -26,8 +27,8 @@ def sample(loss, n=30, p=3, size=1.0, seed=0):
         return X, (X[:, :1] + o / size + rng.gumbel(size=(n, 3))).argmax(axis=1), o
     o = size * rng.normal(size=n)
     z = X[:, 0] + o / size
-    if loss == "poisson":
-        return X, rng.poisson(np.exp(z)).astype(float), o
+    if loss in LOG_LINKS:
+        return X, rng.poisson(np.exp(z)) + (0.5 if loss == "gamma" else 0.0), o
     return (
         X,
         np.where(rng.random(n) < 1 / (1 + np.exp(-z)), 1, -1)
@@ -83,7 +84,7 @@ def test_the_optimum_is_that_of_an_independent_solver(loss, intercept):
 @pytest.mark.parametrize("size", [1.0, 1e8])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_exact_arithmetic_verifies_certificates_with_offsets(loss, size, tmp_path):
-    X, y, o = sample(loss, n=20, size=size if loss != "poisson" else min(size, 100.0))
+    X, y, o = sample(loss, n=20, size=min(size, 100.0) if loss in LOG_LINKS else size)
     s = np.random.default_rng(2).random(20) + 0.5
     penalty = "l2" if loss == "multiclass-hinge" else "elastic-net"
     problem = dg.Problem(X, y, loss, penalty, 0.1, s, intercept=True, offset=o)

@@ -18,7 +18,7 @@ import killed
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from every_method import EVERY, accepted, kind_of, problem_of, selection
+from every_method import EVERY, SPECIAL, accepted, kind_of, problem_of, selection, special_problem
 from sparse_data import random_csr
 
 import dualgap as dg
@@ -67,7 +67,7 @@ def cases():
             fits = EVERY[name].refusal(problem) is None and kind_of(name, problem) == kind
             if fits and name not in found:
                 found[name] = problem
-    return found
+    return found | {name: special_problem(name) for name in SPECIAL}
 
 
 @cache
@@ -89,11 +89,12 @@ def file(tmp_path):
 # --- the same bits -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", [*EVERY, *SPECIAL])
 def test_goes_on_bit_for_bit(name, file):
     problem, options = cases()[name], {"tol": 1e-5, "max_epochs": 100}
-    once = dg.solve(problem, EVERY[name], **options)
-    again = in_pieces(problem, EVERY[name], file, **options)
+    method = EVERY.get(name, name)
+    once = dg.solve(problem, method, **options)
+    again = in_pieces(problem, method, file, **options)
     if name in LATER:
         assert again.converged
         assert again.certificate.dual <= once.certificate.primal

@@ -78,7 +78,7 @@ def test_lasso_path_takes_what_scikit_learns_takes():
         random_state=np.random.RandomState(0),
     )
     assert alphas.tolist() == [1.0, 0.1]
-    assert coefs.dtype == np.float64  # of which the gaps are proven
+    assert coefs.dtype == np.float32  # of which the gaps are proven
     assert (coefs >= 0.0).all()
     assert gaps.shape == (2,)
     assert len(epochs) == 2

@@ -48,7 +48,22 @@ VARIANTS = {
     "spdc-tau-nice": Method(SPDC(), TauNice(4)),
     "spdc-full": Method(SPDC(), Full()),
 }
-EVERY = {**METHODS, **VARIANTS}
+# Methods for penalties and losses of their own, whose tests compare them with other solvers.
+SPECIAL = {
+    "groups": ("squared", penalties.GroupLasso(2)),
+    "smoothing": (dg.losses.MulticlassHinge(0.0), "l2"),
+}
+EVERY = {**{name: one for name, one in METHODS.items() if name not in SPECIAL}, **VARIANTS}
+
+
+@cache
+def special_problem(name):
+    loss, penalty = SPECIAL[name]
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((24, 6))
+    z = X @ [1.0, -0.5, 0.0, 0.3, 0.0, 0.0]
+    y = z + rng.standard_normal(24) if name == "groups" else np.digitize(z, [-0.5, 0.5])
+    return dg.Problem(X, y, loss, penalty, 0.05, intercept=True)
 
 
 @cache

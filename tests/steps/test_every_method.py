@@ -20,6 +20,7 @@ from every_method import (
     EVERY,
     PAIRS,
     SHAPES,
+    SPECIAL,
     accepted,
     family_of,
     kind_of,
@@ -84,6 +85,7 @@ def test_the_selection_meets_all_that_it_says():
     for family, losses in families.items():
         assert {case[1] for case in chosen if family_of(case[0]) == family} == losses, family
     assert {name for methods in accepted().values() for name in methods} == set(EVERY)
+    assert set(EVERY) | set(SPECIAL) >= set(METHODS)
 
 
 @pytest.mark.parametrize("name", EVERY)

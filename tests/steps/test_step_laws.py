@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from every_method import EVERY, problem_of
+from every_method import EVERY, SPECIAL, problem_of, special_problem
 from test_every_method import optimum
 
 import dualgap as dg
@@ -27,6 +27,13 @@ def test_every_method_obeys_the_laws(name):
     pair = next(p for p in PAIRS if method.refusal(problem_of(*p, "dense")) is None)
     best = optimum(*pair, "dense")
     check_step(method.step, problem_of(*pair, "dense"), sampling=method.sampling, optimum=best)
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_methods_of_their_own_problems_obey_them_too(name):
+    problem = special_problem(name)
+    best = dg.solve(problem, tol=1e-11, max_epochs=30_000).certificate
+    check_step(METHODS[name].step, problem, optimum=best.dual)
 
 
 def test_the_registry_has_every_step():

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap import losses
-from dualgap.compile.kernels import kernel
 from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
+from dualgap.problem.baseline import mean_residuals
 from dualgap.problem.intercept import joined, split
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint
@@ -139,16 +139,6 @@ def _balanced(problem: Problem, z: Floats, intercept: Any) -> Any:
         sizes = problem.c @ np.abs(columns) + np.abs(intercept)
         far = np.abs(shifts) > _NEGLIGIBLE_SHIFT * sizes
         return np.where(far, intercept + shifts, intercept) if far.any() else intercept
-    shift, size = _mean_residuals(problem.y, problem.c, z)
+    shift, size = mean_residuals(problem.y, problem.c, z)
     size += abs(intercept)
     return intercept + shift if abs(shift) > _NEGLIGIBLE_SHIFT * size else intercept
-
-
-@kernel
-def _mean_residuals(y: Any, c: Any, z: Any) -> tuple[float, float]:
-    """The weighted means of residuals and of their sizes."""
-    mean, size = 0.0, 0.0
-    for i in range(len(y)):
-        part = c[i] * (y[i] - z[i])
-        mean, size = mean + part, size + abs(part)
-    return mean, size

@@ -239,3 +239,13 @@ def _stride(problem: Any) -> float:
     if problem.targets.labels or not problem.targets.on_scale_of_y:
         return 1.0
     return float(np.sum(problem.c * np.abs(problem.y))) or 1.0
+
+
+@kernel
+def mean_residuals(y: Any, c: Any, z: Any) -> tuple[float, float]:
+    """The weighted means of residuals and of their sizes."""
+    mean, size = 0.0, 0.0
+    for i in range(len(y)):
+        part = c[i] * (y[i] - z[i])
+        mean, size = mean + part, size + abs(part)
+    return mean, size

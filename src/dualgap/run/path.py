@@ -23,6 +23,10 @@ from dualgap.run.solve import solve
 _REMAINING_SHARE = 0.5
 
 
+# Else rounding errors of the sums would leave coefficients of 1e-16 at the highest λ.
+_ROUNDED_UP = 1.0 + 1e-13
+
+
 def lambda_max(problem: Problem) -> float:
     """The smallest λ at which every feature with an L1 penalty has the coefficient zero.
 
@@ -48,7 +52,7 @@ def lambda_max(problem: Problem) -> float:
     pull = problem.lam * problem.average(_null_dual(problem))
     pull = np.maximum(np.where(shape.high > 0.0, pull, 0.0), np.where(shape.low < 0.0, -pull, 0.0))
     some = shape.l1 > 0.0
-    return float(np.max(pull[some] / shape.l1[some]))
+    return float(np.max(pull[some] / shape.l1[some])) * _ROUNDED_UP
 
 
 def _of_groups(problem: Problem) -> float:
@@ -63,7 +67,7 @@ def _of_groups(problem: Problem) -> float:
             "no lam makes every coefficient zero, since some groups have an L2 part alone: choose "
             "the grid yourself"
         )
-    return found
+    return found * _ROUNDED_UP
 
 
 def _null_dual(problem: Problem) -> Floats:

@@ -190,6 +190,7 @@ class CrossValidated:
         shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
         # X has lost the names of its columns.
         own = dict(zip(("penalty_weight", "bounds"), self._facts_of_columns(X.shape[1])))
+        own = {name: fact for name, fact in own.items() if name in names}
         model = self._refitted(**{**shared, **own, **(choice.refit or {})})
         managed = False
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks

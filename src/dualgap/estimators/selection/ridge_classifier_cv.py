@@ -59,7 +59,8 @@ class _Predicted(ClassifierMixin, BaseEstimator):
 class RidgeClassifierCV(RidgeClassifier):
     """``RidgeClassifier``, with alpha chosen by cross-validation, and a certified fit.
 
-    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖² for labels −1 and 1.
+    Minimises Σ_i s_i (y_i − x_i·w − b)² + α‖w‖² for labels −1 and 1, that is ``Problem`` with
+    λ = α/Σ s, where s are sample weights times class weights.
     """
 
     alphas: Any = field(default=(0.1, 1.0, 10.0), kw_only=False)
