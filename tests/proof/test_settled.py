@@ -54,3 +54,13 @@ def test_weights_of_0_do_not_count():
 
 def test_numbers_with_both_signs_settle_nothing():
     assert settled(X[:, 3:], [0, 0, 0, 0, 0, 0, 1], "poisson") is None
+
+
+def test_all_samples_can_be_settled():
+    """Each level has one class alone: no dual variable may differ from 0, and the bound is D(0)."""
+    X = np.repeat(np.eye(2), 3, axis=0)
+    y = np.repeat([1.0, -1.0], 3)
+    penalty = dg.penalties.Weighted(dg.penalties.L2(), np.zeros(2))
+    found = dg.solve(dg.Problem(X, y, "logistic", penalty, 0.1, intercept=True), max_epochs=50)
+    assert found.certificate.dual == pytest.approx(0.0, abs=1e-12)
+    assert found.certificate.primal >= 0.0

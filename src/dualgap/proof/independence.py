@@ -23,7 +23,7 @@ _EXACT = 2.0**53  # float64 adds up whole numbers below it without errors
 def independent_columns(X: Floats, c: Floats) -> tuple[Any, bool]:
     """Columns from which others follow exactly; whether some only nearly do, then all columns."""
     used = X if X.shape[1] == 1 else X[c > 0.0]
-    peaks = np.max(np.abs(used), axis=0)  # not by squares, which underflow
+    peaks = np.max(np.abs(used), axis=0, initial=0.0)  # not by squares, which underflow
     if X.shape[1] == 1:
         return np.flatnonzero(peaks), False
     seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
