@@ -240,6 +240,10 @@ def test_callbacks_see_the_refit(capsys):
         ElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
         RidgeCV(),
         LogisticRegressionCV(Cs=2, cv=2),
+        dg.GroupLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
+        dg.SparseGroupLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
+        dg.MultiTaskLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
+        dg.MultiTaskElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
