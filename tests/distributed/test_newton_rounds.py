@@ -8,9 +8,11 @@ from cluster_data import problem, sparse_data
 import dualgap as dg
 from dualgap.distributed import Partitioned, fit, solve
 from dualgap.distributed.driver import newton_rounds
+from dualgap.distributed.driver.work import busiest
 from dualgap.distributed.engines.protocol import PartitionsLostError
 from dualgap.distributed.engines.threads import ThreadEngine
 from dualgap.losses import Quantile
+from dualgap.run.solution import Status
 
 RNG = np.random.default_rng(0)
 N, D = 2000, 12
@@ -175,6 +177,17 @@ def test_lost_partitions_cost_rounds_only(name, at, monkeypatch):
     assert (
         solution.certificate.primal - clean.certificate.primal <= solution.certificate.gap + 1e-14
     )
+
+
+@pytest.mark.parametrize("name", ["ridge", "lasso", "hinge"])
+def test_a_tolerance_below_rounding_ends(name):
+    solution = solve(stated(name), 2, "newton", partitions=3, tol=0.0, max_epochs=1000)
+    assert solution.status is Status.STALLED
+    assert solution.certificate.gap <= 1e-8 * solution.certificate.scale
+
+
+def test_a_round_without_answers_kept_nobody_busy():
+    assert busiest([]) == 0.0
 
 
 def test_a_sample_saves_rounds(monkeypatch):

@@ -81,6 +81,7 @@ class NewtonDriver(Driver):
         """Ask again for the sums at the present coefficients, after partitions were lost."""
         while True:
             try:
+                self.losses.forget()
                 self.newton.refresh()
                 self._take_in()
                 return

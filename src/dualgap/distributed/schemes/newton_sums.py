@@ -100,6 +100,10 @@ class PartitionedLosses(SmoothLosses):
         self.least = TUNING.least_width * width
         self.answers: list[SampleSums] = []  # since the driver has read them last
         self.exchanges = self.sent = self.received = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """What is known belongs to dual variables that partitions no longer have."""
         self.searched = np.empty(0), np.empty(0)  # base and move of the last search
         self.slopes: dict[float, float] = {}  # along it, by length
         self.adopted: Slopes | None = None  # where the last dual variables came from
@@ -190,6 +194,7 @@ class PartitionedLosses(SmoothLosses):
         """Make the slopes at a point the dual variables of the partitions, and go on at width q."""
         question = Question(b.base, b.move, b.length, self.q, not self.by_products)
         at = b.base + b.length * b.move
+        self.forget()
         self.adopted = Slopes(at, np.zeros_like(at), 0.0)
         self._take_in(self.adopted, self.engine.run(adopt_slopes, (question, q)))
         self.q = q
