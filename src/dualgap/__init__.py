@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"dualgap.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("distributed", "extend", "plots", "report"):
+    if name in ("choices", "distributed", "extend", "plots", "report"):
         return importlib.import_module(f"dualgap.{name}")
     if name in ("load_model", "save_model"):
         return getattr(importlib.import_module("dualgap.files.model_file"), name)
@@ -41,6 +41,7 @@ __all__ = [
     "Recording",
     "Solution",
     "certify",
+    "choices",
     "datasets",
     "distributed",
     "estimators",

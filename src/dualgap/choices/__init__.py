@@ -1,0 +1,14 @@
+"""Certified choices: what fits prove about other strengths of the penalty, and without a sample."""
+
+from dualgap.choices.certified_choice import CertifiedChoice, certified_choice
+from dualgap.choices.certified_path import CertifiedPath, certified_path
+from dualgap.choices.leave_one_out import LeaveOneOut, leave_one_out
+
+__all__ = [
+    "CertifiedChoice",
+    "CertifiedPath",
+    "LeaveOneOut",
+    "certified_choice",
+    "certified_path",
+    "leave_one_out",
+]
