@@ -335,7 +335,8 @@ def test_an_interrupted_run_resumes_bit_for_bit(scheme, loss, tmp_path):
     again = solve(one, callback=checks.append, **kept)  # the run has ended
     same_run(again, uninterrupted)
     assert checks == []
-    assert sorted(os.listdir(tmp_path)) == ["run.checkpoint", "run.checkpoint.previous"]
+    files = [f"{name}.checkpoint" for name in ("run", *(f"partition-{k}" for k in range(4)))]
+    assert sorted(os.listdir(tmp_path)) == sorted([*files, *(f"{name}.previous" for name in files)])
 
 
 def same_run(one, other):

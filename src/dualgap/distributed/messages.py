@@ -89,7 +89,7 @@ class WorkTime(NamedTuple):
     seconds: float
 
 
-class Sums(NamedTuple):
+class PartitionSums(NamedTuple):
     """What samples add up to: vectors and numbers, which ``plus`` adds, and where that was done.
 
     ``sent``: the bytes that partitions have answered with.
@@ -101,18 +101,18 @@ class Sums(NamedTuple):
     sent: int
 
     @classmethod
-    def of_partition(cls, began: float, numbers: Any, *vectors: CompactVector) -> Sums:
+    def of_partition(cls, began: float, numbers: Any, *vectors: CompactVector) -> PartitionSums:
         """The answer of one partition, which began to work at this reading of ``perf_counter``."""
         own = np.asarray(numbers, dtype=np.float64)
         sent = own.nbytes + sum(each.nbytes for each in vectors)
         process = (os.uname().nodename, os.getpid())
         return cls(vectors, own, (WorkTime(process, time.perf_counter() - began),), sent)
 
-    def plus(self, other: Sums) -> Sums:
+    def plus(self, other: PartitionSums) -> PartitionSums:
         """The sums over the partitions of both."""
         vectors = tuple(one.plus(two) for one, two in zip(self.vectors, other.vectors))
         numbers = self.numbers + other.numbers
-        return Sums(vectors, numbers, self.times + other.times, self.sent + other.sent)
+        return PartitionSums(vectors, numbers, self.times + other.times, self.sent + other.sent)
 
 
 # --- before the first round -----------------------------------------------------------------------

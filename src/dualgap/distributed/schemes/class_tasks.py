@@ -6,7 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 from dualgap.distributed.data.block import Block
-from dualgap.distributed.messages import CompactVector, Sums, compact
+from dualgap.distributed.messages import CompactVector, PartitionSums, compact
 from dualgap.distributed.schemes.newton_tasks import kept
 from dualgap.linalg.validate import Floats
 from dualgap.steps.newton_cg.losses_at import ClassLosses, ClassResponse, Curvature
@@ -24,27 +24,33 @@ class ClassQuestion(NamedTuple):
         return self.at.nbytes + (0 if self.v is None else self.v.nbytes)
 
 
-def class_sums(block: Block, a: Floats, k: int, question: ClassQuestion) -> tuple[Sums, Floats]:
+def class_sums(
+    block: Block, a: Floats, k: int, question: ClassQuestion
+) -> tuple[PartitionSums, Floats]:
     """The losses at W and their gradient (a task)."""
     began = time.perf_counter()
     found = _response(block, question.at)
     gradient = compact(Products(block).summed(found.slopes).ravel())
-    return Sums.of_partition(began, (found.value,), gradient), a
+    return PartitionSums.of_partition(began, (found.value,), gradient), a
 
 
-def class_product(block: Block, a: Floats, k: int, question: ClassQuestion) -> tuple[Sums, Floats]:
+def class_product(
+    block: Block, a: Floats, k: int, question: ClassQuestion
+) -> tuple[PartitionSums, Floats]:
     """The product of the Hessian of a partition (a task)."""
     began, curvature = time.perf_counter(), _curvature(block, question.at)
     assert question.v is not None
     product = Products(block).hessian_times(_matrix(block, question.v), curvature)[1]
-    return Sums.of_partition(began, (), compact(product.ravel())), a
+    return PartitionSums.of_partition(began, (), compact(product.ravel())), a
 
 
-def class_squares(block: Block, a: Floats, k: int, question: ClassQuestion) -> tuple[Sums, Floats]:
+def class_squares(
+    block: Block, a: Floats, k: int, question: ClassQuestion
+) -> tuple[PartitionSums, Floats]:
     """What a partition adds to the diagonals of the Hessian (a task)."""
     began, curvature = time.perf_counter(), _curvature(block, question.at)
     squares = Products(block).squares(curvature.diagonals())
-    return Sums.of_partition(began, (), compact(squares.ravel())), a
+    return PartitionSums.of_partition(began, (), compact(squares.ravel())), a
 
 
 def _matrix(block: Block, vector: CompactVector) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dualgap.distributed.engines.protocol import Engine, PartitionTask
-from dualgap.distributed.messages import Sums, WorkTime
+from dualgap.distributed.messages import PartitionSums, WorkTime
 
 
 class Exchanges:
@@ -19,15 +19,15 @@ class Exchanges:
         self.count = self.sent = self.received = 0
         self.times: list[WorkTime] = []
 
-    def ask(self, task: PartitionTask, message: Any, size: int) -> Sums:
-        """What the answers of a task (``Sums``) add up to; ``size``: the bytes of the message."""
-        return self._counted(self.engine.total(task, message, Sums.plus), size)
+    def ask(self, task: PartitionTask, message: Any, size: int) -> PartitionSums:
+        """What the answers of a task add up to; ``size``: the bytes of the message."""
+        return self._counted(self.engine.total(task, message, PartitionSums.plus), size)
 
-    def run(self, task: PartitionTask, message: Any, size: int) -> Sums:
+    def run(self, task: PartitionTask, message: Any, size: int) -> PartitionSums:
         """The same for a task that changes dual variables."""
-        return self._counted(self.engine.run_total(task, message, Sums.plus), size)
+        return self._counted(self.engine.run_total(task, message, PartitionSums.plus), size)
 
-    def _counted(self, total: Sums, size: int) -> Sums:
+    def _counted(self, total: PartitionSums, size: int) -> PartitionSums:
         self.count += 1
         self.sent += self.engine.size * size
         self.received += total.sent

@@ -13,7 +13,7 @@ import numpy as np
 
 from dualgap.distributed.driver.facts import DriverFacts
 from dualgap.distributed.engines.protocol import Engine
-from dualgap.distributed.messages import Sums, compact
+from dualgap.distributed.messages import PartitionSums, compact
 from dualgap.distributed.schemes.exchanges import Exchanges
 from dualgap.distributed.schemes.feature_sets import FeatureSets
 from dualgap.distributed.schemes.newton_tasks import (
@@ -211,7 +211,7 @@ class PartitionedLosses(SmoothLosses):
         self.q, self.least, self.widest = state["q"], state["least"], state["widest"]
 
 
-def _totals(found: Sums) -> TotalSums:
+def _totals(found: PartitionSums) -> TotalSums:
     numbers = found.numbers.tolist()
     u, hessian = found.vectors
     return TotalSums(u.full(), numbers[MOVED], numbers[VALUE], numbers[CURVATURE], hessian)

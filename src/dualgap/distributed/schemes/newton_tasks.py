@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import Block
-from dualgap.distributed.messages import CompactVector, Sums, compact
+from dualgap.distributed.messages import CompactVector, PartitionSums, compact
 from dualgap.linalg import storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.gram import gram
@@ -23,8 +23,8 @@ from dualgap.steps.newton.envelope import BlockLosses, Response, SmoothLosses
 from dualgap.steps.newton.first_width import TargetMoments, moments
 from dualgap.steps.newton.hessian_products import HessianProducts
 
-# Where the numbers of an answer are (``Sums.numbers``): Σ c (b − a)², Σ c φ(z), Σ c e'', and from
-# there on slopes of Σ c e along the move, at the length in question and at the others.
+# Where the numbers of an answer are: Σ c (b − a)², Σ c φ(z), Σ c e'', and from there on slopes of
+# Σ c e along the move, at the length in question and at the others.
 MOVED, VALUE, CURVATURE, SLOPES = range(4)
 
 
@@ -67,7 +67,9 @@ def _responder(block: Block, a: Floats, question: Question) -> tuple[Any, Any]:
     return losses, at
 
 
-def sample_sums(block: Block, a: Floats, k: int, question: Question) -> tuple[Sums, Floats]:
+def sample_sums(
+    block: Block, a: Floats, k: int, question: Question
+) -> tuple[PartitionSums, Floats]:
     """What the samples of a partition add up to (a task).
 
     The vectors are u = (1/λ) Σ c b x, and the upper triangle of the Hessian or nothing.
@@ -84,7 +86,7 @@ def sample_sums(block: Block, a: Floats, k: int, question: Question) -> tuple[Su
     curvature = losses.total_curvature(response) if block.width == 1 else 0.0
     numbers = (moved, value, curvature, response.slope, *slopes)
     u = compact(block.average(response.b))
-    return Sums.of_partition(began, numbers, u, triangle(matrix)), a
+    return PartitionSums.of_partition(began, numbers, u, triangle(matrix)), a
 
 
 def triangle(matrix: Floats) -> CompactVector:
@@ -121,7 +123,7 @@ def _curvatures(block: Block, a: Floats, at: CompactVector) -> Floats:
 
 def hessian_product(
     block: Block, a: Floats, k: int, question: ProductQuestion
-) -> tuple[Sums, Floats]:
+) -> tuple[PartitionSums, Floats]:
     """The product of the Hessian of a partition, or what its diagonal is made of (a task)."""
     began, products = time.perf_counter(), HessianProducts(block)
     weights = _curvatures(block, a, question.at)
@@ -130,7 +132,7 @@ def hessian_product(
         vectors = products.moments(weights)
     else:
         vectors = (products.times(weights, question.v.full())[1],)
-    return Sums.of_partition(began, (), *map(compact, vectors)), a
+    return PartitionSums.of_partition(began, (), *map(compact, vectors)), a
 
 
 class SetQuestion(NamedTuple):
@@ -140,12 +142,14 @@ class SetQuestion(NamedTuple):
     features: Any
 
 
-def set_hessian(block: Block, a: Floats, k: int, question: SetQuestion) -> tuple[Sums, Floats]:
+def set_hessian(
+    block: Block, a: Floats, k: int, question: SetQuestion
+) -> tuple[PartitionSums, Floats]:
     """The upper triangle of the Hessian on some features (a task)."""
     began, features = time.perf_counter(), question.features
     columns = kept(block, "set", features.tobytes(), lambda: _on_features(block, features))
     matrix = gram(columns, _curvatures(block, a, question.at))
-    return Sums.of_partition(began, (), triangle(matrix)), a
+    return PartitionSums.of_partition(began, (), triangle(matrix)), a
 
 
 def _on_features(block: Block, features: Any) -> DesignMatrix:
@@ -159,7 +163,7 @@ def _on_features(block: Block, features: Any) -> DesignMatrix:
 
 def adopt_slopes(
     block: Block, a: Floats, k: int, message: tuple[Question, float]
-) -> tuple[Sums, Floats]:
+) -> tuple[PartitionSums, Floats]:
     """Make the slopes at these coefficients the dual variables, and sum up what follows from them
     at another width (a task)."""
     question, q = message
