@@ -119,7 +119,7 @@ def leave_one_out(
     _refuse(problem)
     keep_lam = fixed == "mean"
     low, high = left_out_values(problem, solution, keep_lam=keep_lam)
-    two = problem.targets.block is False and problem.classes is not None
+    two = problem.classes is not None or hasattr(model, "classes_")
     done = (low > 0.0) | (high < 0.0) if two else np.zeros(problem.n, dtype=bool)
     todo = np.flatnonzero(~done)
     todo = todo[np.argsort(low[todo] - high[todo], kind="stable")]

@@ -21,7 +21,6 @@ from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
 from dualgap.proof.feature_terms import feature_terms
-from dualgap.proof.intercept_reach import SUM_ERROR
 from dualgap.proof.rounding import error_of_u, error_of_z
 
 _SHARES = np.array(
@@ -34,8 +33,13 @@ class NewtonLeftOut:
 
     def __init__(self, problem: Problem, solution: Any, *, keep_lam: bool) -> None:
         self.problem, self.keep_lam = problem, keep_lam
+        # Covers the rounding errors of norms. A looser factor would show: intervals are as wide as
+        # the root of what it adds.
+        self.slack = 1.0 + (32.0 + problem.d) * EPS
         self.w = joined(problem, solution.coef, solution.intercept)
         self.a = problem.flat(solution.dual, "dual", problem.n)
+        certificate = solution.certificate
+        self.gap = certificate.gap + EPS * abs(certificate.primal)
         self.z, u = problem.decision(self.w), problem.average(self.a)
         self.z_error = error_of_z(problem, self.w, sharp=False)(slice(0, problem.n))
         self.z_error = self.z_error + EPS * np.abs(self.z)
@@ -43,7 +47,7 @@ class NewtonLeftOut:
         errors = error_of_u(problem, self.a)
         self.loose = problem.lam * float(np.sum(np.abs(u[free]) + errors[free]))
         u[free] = errors[free] = 0.0
-        self.u, self.u_error = u, products.norm(errors) * SUM_ERROR
+        self.u, self.u_error = u, products.norm(errors) * self.slack
         found = feature_terms(problem.penalty, problem.lam, self.w, u, errors, np.empty(len(u)))
         self.of_penalty = found.gap + found.gap_error
         r = np.empty(len(u))
@@ -66,7 +70,7 @@ class NewtonLeftOut:
         self.of_w = cho_solve(self.factor, np.where(free, 0.0, self.mu * self.w))
         self.g = -self.curvatures * (self.X @ self.of_w)
         self.G = problem.lam * problem.average(self.g)
-        self.G_error = problem.lam * products.norm(error_of_u(problem, self.g)) * SUM_ERROR
+        self.G_error = problem.lam * products.norm(error_of_u(problem, self.g)) * self.slack
         self.G_0 = float(np.sum(problem.c * self.g)) if free.any() else 0.0
 
     def interval(self, j: int) -> tuple[float, float]:
@@ -96,9 +100,8 @@ class NewtonLeftOut:
         shift = weaker * (self.u + np.where(self.free, 0.0, self.G - self.G_0 * x))
         shift_error = weaker * (self.G_error + 8.0 * EPS * (products.norm(self.G) + size))
         best = pull / H if H > 0.0 else 0.0
-        unit = abs(best) + np.sqrt(2.0 * self.of_penalty * problem.lam) / max(
-            products.norm(xt), 1e-300
-        )
+        # Also for samples that hardly matter: what the gap of the fit leaves open.
+        unit = abs(best) + np.sqrt(2.0 * self.gap / max(float(x @ v), 1e-300))
         low, high = -np.inf, np.inf
         for k in (best + share * unit for share in (*_SHARES, *-_SHARES)):
             moved = shift - k * xt
@@ -125,12 +128,12 @@ class NewtonLeftOut:
         """An upper bound on E + Λ B at these dual variables, where u moves by p/Λ, up to off/Λ."""
         samples = self._sums(c, self.z, a)
         off += lam * self.u_error
-        length = products.norm(p) * SUM_ERROR + off
+        length = products.norm(p) * self.slack + off
         tilt = float(self.r @ p) + products.norm(self.r) * (off + (4.0 + len(p)) * EPS * length)
         tilt += self.u_error / self.mu * length
         whole = lam / self.problem.lam * self.of_penalty + tilt
         whole += length**2 / (2.0 * self.mu * lam)
-        return float((samples.gap + samples.gap_error + max(whole, 0.0)) * SUM_ERROR)
+        return float((samples.gap + samples.gap_error + max(whole, 0.0)) * self.slack)
 
     def _gain(self, j: int, c: Floats, v: Floats, lam: float) -> float:
         """An upper bound on what the objective without j loses by a Newton step: at most 0."""

@@ -2,9 +2,9 @@
 
 For fixed coefficients P_λ(w) = Σ c φ + λ g(w) is linear in λ. With s = Σ c a x the dual objective
 is D_λ(a) = −Σ c φ*(−a) − λ g*(s/λ), and λ g*(s/λ), the perspective of a convex function, is
-convex in (a, λ) together. So for dual points a at ``low`` and a' at ``high`` the gap of w at any λ between,
-with the dual point in between, is at most the larger of the gaps at both ends: two certificates
-prove a statement about infinitely many problems.
+convex in (a, λ) together. So for dual points a at ``low`` and a' at ``high`` the gap of w at any λ
+between, with the dual point in between, is at most the larger of the gaps at both ends: two
+certificates prove a statement about infinitely many problems.
 """
 
 from __future__ import annotations
