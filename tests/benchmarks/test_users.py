@@ -8,8 +8,9 @@ import dualgap as dg
 from benchmarks.peers.report import replaced
 from benchmarks.users import __main__ as command
 from benchmarks.users import cases, judge, models, race, report, rules, table
-from benchmarks.users.cases import Case, Instance, all_cases
-from benchmarks.users.models import Contestant
+from benchmarks.users.case import Case, Instance
+from benchmarks.users.cases import all_cases
+from benchmarks.users.contestant import Contestant
 
 rng = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)
