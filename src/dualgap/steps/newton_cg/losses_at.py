@@ -127,4 +127,4 @@ class Curvature:
         weights = c * h
         for k in range(width):
             out[:, k, :, k] += (X * weights[:, k : k + 1]).T @ X
-        return out.reshape(d * width, d * width)
+        return np.asarray(out.reshape(d * width, d * width))

@@ -35,10 +35,13 @@ SPARSE_SPEED = 20.0  # how much faster BLAS multiplies than loops over the entri
 class System:
     """How the systems of one problem are solved."""
 
-    def __init__(self, problem: Problem, products: Products, l2: Floats, rng: Any) -> None:
+    def __init__(
+        self, problem: Problem, products: Products, l2: Floats, rng: Any, kind: Any = None
+    ) -> None:
+        """``kind`` of preconditioner, if it should not follow from what each one costs."""
         self.problem, self.products, self.rng = problem, products, rng
         self.quadratic = problem.lam * l2
-        self.kind = _kind(problem)
+        self.kind = _kind(problem) if kind is None else kind
         self.damping, self.broken = 0.0, False
         self.largest = problem.mean_squares()[:, None] / (problem.loss.gamma or 1.0)
         # What a residual adds to the gap; free features are balanced in another way.
@@ -77,6 +80,12 @@ class System:
         return float(np.sum(self.per_gap * gradient * gradient))
 
     def _solve_whole(self, at: Curvature, gradient: Floats, quadratic: Floats) -> Floats:
+        H = self.whole_hessian(at)
+        diagonal = np.maximum(np.diag(H), 0.0) + quadratic.ravel()
+        return solve_scaled(H, diagonal, -gradient.ravel()).reshape(gradient.shape)
+
+    def whole_hessian(self, at: Curvature) -> Floats:
+        """The Hessian of the losses, in the order of coefficients: feature, then class."""
         size, used = self.quadratic.size, at.curved
         n = self.problem.n if used is None else len(used)
         H = np.zeros((size, size))
@@ -87,8 +96,7 @@ class System:
             if used is not None:
                 some = places = used[some]
             H += at.hessian(self.products.few_rows(places), some)
-        diagonal = np.maximum(np.diag(H), 0.0) + quadratic.ravel()
-        return solve_scaled(H, diagonal, -gradient.ravel()).reshape(gradient.shape)
+        return H
 
     def _preconditioner(self, at: Curvature, quadratic: Floats) -> Preconditioner:
         if self.kind == "diagonal":
@@ -107,7 +115,7 @@ class System:
     ) -> tuple[Floats, Floats, int]:
         solve = self._preconditioner(at, quadratic)
         step, residual = np.zeros_like(gradient), -gradient
-        image = np.zeros((self.problem.n, self.problem.width))
+        image = self.products.no_image()
         along = solve(residual)
         size = float(np.sum(residual * along))
         enough, promised, count, check = TUNING.forcing**2 * size, 0.0, 0, TUNING.first_check
