@@ -138,8 +138,8 @@ def test_a_peer_takes_part_only_where_it_states_the_same_problem():
 
 def test_words_select_cases():
     assert {case.group for case in command.chosen("tiny")} == {"tiny"}
-    assert {case.data for case in command.chosen("letter")} == {"letter.scale"}
-    some = command.chosen("letter; selection:iris")
+    assert {case.data for case in command.chosen("classes:letter")} == {"letter.scale"}
+    some = command.chosen("classes:letter; selection:iris")
     assert [case.name for case in some] == [
         "classes:letter.scale:LogisticRegression",
         "selection:iris:LogisticRegressionCV",

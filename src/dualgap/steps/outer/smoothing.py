@@ -31,7 +31,7 @@ from dualgap.steps.newton_cg.newton_cg import NewtonCGRun
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the stages trade."""
+    """What stages trade, with digits, pendigits and letter in mind; others were not tried."""
 
     first_width: float = 1.0  # of the kinks; margins are 1
     shrink: float = 0.1  # by how much a stage is narrower than the one before ...
@@ -61,7 +61,7 @@ class Smoothing(FullPass):
         return class_refusal(smoothed(problem, TUNING.first_width))
 
     def describe(self, problem: Problem) -> str:
-        return "Newton steps on all classes, with kinks that get sharper"
+        return "Newton steps on all classes, with rounded kinks and multipliers"
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> SmoothingRun:
         return SmoothingRun(problem, warm.coef, setting)
