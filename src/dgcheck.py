@@ -7,7 +7,7 @@ import argparse, ast, csv, decimal, hashlib, importlib, json, math, os, re, stru
 from array import array
 from fractions import Fraction
 from itertools import accumulate, chain, compress, pairwise
-from operator import ge, gt, le, lt, mul
+from operator import ge, gt, le, lt, mul, sub
 
 INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -15,7 +15,7 @@ SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("sof
 LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}
 LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")  # their parameters
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
-LOSSES |= {"gamma": "", "tweedie": "power", "negative-binomial": "theta"}
+LOSSES |= {"gamma": "", "tweedie": "power", "negative-binomial": "theta", "one-class": "nu"}
 MEANS = ("poisson", "gamma", "tweedie", "negative-binomial")  # the logarithm is their link, and y >= 0
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
@@ -105,13 +105,14 @@ class Loss:
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
         zero = ("epsilon", "q", "gamma" if self.name == "multiclass-hinge" else "")
         good = all(v > 0 or (v == 0 and k in zero) for k, v in given.items()) and given.get("q", 0) <= 1
-        need(good, "the loss needs gamma > 0, delta > 0, theta > 0, epsilon >= 0, 0 <= q <= 1")
+        good = good and given.get("nu", 0) <= 1
+        need(good, "the loss needs gamma > 0, delta > 0, theta > 0, 0 < nu <= 1, epsilon >= 0, 0 <= q <= 1")
         need(1 < given.get("power", Fraction(3, 2)) < 2, "the loss needs 1 < power < 2")
         self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
         self.modulus = {"logistic": 4, "softmax": 2}.get(self.name, self.gamma)  # of strong convexity of φ*
         wide = INF if self.name in MEANS or "squared" in self.name else ONE
-        self.high = given.get("q", given.get("delta", wide))
-        self.low = 0 if self.name in (*SIGNS, *MEANS) else self.high - 1 if "q" in given else -self.high
+        self.high = given.get("q", given.get("delta", 1 - given["nu"] if "nu" in given else wide))
+        self.low = 0 if self.name in (*SIGNS, *MEANS) else self.high - 1 if {*given} & {"q", "nu"} else -self.high
 
     def value(self, zs, y):  # two numbers around φ(z; y)
         z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
@@ -330,7 +331,9 @@ def check_problem(number, stated, facts, archive, data):
     column, codes = fields(targets, "column codes")
     need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
     need(not several or (data.y_columns == K and column == 0 and codes is None), "no target for each column of w", BAD)
-    y, words = data.y if several else data.y[column :: data.y_columns], "none"
+    y, words, blind = data.y if several else data.y[column :: data.y_columns], "none", loss.name == "one-class"
+    need(blind or facts["y"], "the file is about no y")
+    y = [0.0] * n if blind else y
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}
         good = len(table) == len(codes) and {*table.values()} <= ({*range(K)} if K > 1 else {-1, 1})
@@ -360,6 +363,8 @@ def check_problem(number, stated, facts, archive, data):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
+    far = [loss.given["nu"] * v / (lam * S) for v in data.transposed(s)] if blind else [ZERO] * p  # the penalty's centre
+    need(not blind or (l1 == 0 < l2 and not {"penalty_weights", "low", "high", "groups"} & {*told}), "not plain l2")
     for k in range(K):
         b, w, c = Fraction(arrays["b"][k]), arrays["w"][k::K], list(map(mul, s, a[k::K]))
         total = sum(c)
@@ -369,6 +374,8 @@ def check_problem(number, stated, facts, archive, data):
         zs.append([v + b + o for v, o in zip(data.times(w), offset)])
         D -= sum(map(mul, c, offset)) / S
         us.append([v / (lam * S) for v in data.transposed(c)])
+        w = list(map(sub, map(Fraction, w), far)) if blind else w
+        D -= lam * sum(map(mul, us[k], far)) if blind else 0
         parts = [] if grouped else list(zip(w, us[k], omegas, lows, highs))
         parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
         for j, (v, u, omega, low, high) in enumerate(parts):
@@ -467,7 +474,7 @@ def check(data, proof, target, zero_based):  # lines to print; StopError (or ano
         target, features = target or str(hints.get("target") or ""), list(map(str, hints.get("features") or ()))
         data = Data(data, n, p, target, features, not (zero_based or hints.get("zero_based") is True))
         for name, found, told in zip("Xy", data.digests, digests):
-            need(found == told, f"{name}: SHA-256 of the data differs from the header's")
+            need(found == told or told is None, f"{name}: SHA-256 of the data differs from the header's")
         for number, stated in enumerate(problems):
             try:
                 yield from check_problem(number, stated, facts, archive, data)

@@ -39,7 +39,8 @@ class Proven(NamedTuple):
     """A problem, its model and its certificate.
 
     ``coef`` has shape (p,) or (p, K), ``dual`` (n,) or (n, K). ``column`` is the column of y that
-    holds the targets. ``labels`` has the code of each label; None if y is used as it is.
+    holds the targets. ``labels`` has the code of each label; None if y is used as it is. ``model``
+    is what the problem stands for, if the file states that in its place (``stated_models.py``).
     """
 
     problem: Problem
@@ -49,6 +50,7 @@ class Proven(NamedTuple):
     certificate: Certificate
     column: int = 0
     labels: Sequence[tuple[Any, float]] | None = None
+    model: Any = None
 
 
 def write_proof(
@@ -58,7 +60,7 @@ def write_proof(
     proven: Sequence[Proven],
     hints: dict[str, Any] | None = None,
 ) -> Path:
-    """Write the proofs of models that were fitted to the user's X and y."""
+    """Write the proofs of models that were fitted to the user's X and y, which may be None."""
     from dualgap import __version__
 
     where = Path(path)
@@ -69,7 +71,7 @@ def write_proof(
         "samples": int(X.shape[0]),
         "features": int(X.shape[1]),
         "X": _digest_of_matrix(X),
-        "y": _digest_of_targets(np.asarray(y)),
+        "y": None if y is None else _digest_of_targets(np.asarray(y)),
     }
     arrays: dict[str, Any] = {}
     problems = []
@@ -164,7 +166,8 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays["weights"] = problem.s
     if problem.offset is not None:
         arrays["offset"] = problem.offset
-    penalty = _penalty(problem.feature_penalty, arrays, problem.p)
+    given = problem.feature_penalty if one.model is None else one.model.penalty
+    penalty = _penalty(given, arrays, problem.p)
     zeros = proven_zero(problem, proof, one.dual)
     if zeros.any():
         arrays["zeros"] = zeros.astype(np.int8)
@@ -195,6 +198,8 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
         },
         "repairs": [[k, hex(q.numerator), hex(q.denominator)] for k, q in sorted(repairs.items())],
     }
+    if one.model is not None:
+        one.model.restate(stated, arrays)
     return stated, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
