@@ -63,6 +63,8 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
     if problem.on_groups:
         return _auto("groups", "the penalty is on groups of features")
+    if METHODS["thresholds"].refusal(problem) is None:
+        return _auto("thresholds", "the penalty is on gaps between thresholds")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
     if _is_small(problem):

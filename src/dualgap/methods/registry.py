@@ -262,6 +262,13 @@ METHODS: dict[str, Method] = {
         "Yuan, Lin 2006; Massias, Gramfort, Salmon 2018",
         when="penalties on groups of features. What auto takes there",
     ),
+    "thresholds": Method(
+        steps.NewtonThresholds(),
+        samplings.Full(),
+        "Newton steps on coefficients and gaps between thresholds",
+        "Burridge 1981",
+        when="ordinal regression. What auto takes there",
+    ),
     "lbfgs": Method(
         steps.LBFGS(),
         samplings.Full(),

@@ -109,7 +109,7 @@ def proven_solution(problem: Problem, solution: Solution) -> Proven:
     if problem.classes is None:
         return proven
     codes = (-1.0, 1.0) if problem.width == 1 else range(problem.width)
-    labels = [(_as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
+    labels = [(as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
     return proven._replace(labels=labels)
 
 
@@ -134,7 +134,7 @@ def _labels(y: Any, coded: Any) -> list[tuple[Any, float]] | None:
     if y.dtype.kind in "biuf" and np.array_equal(y, coded):
         return None
     found, first = np.unique(y, return_index=True)
-    return [(_as_label(label), float(coded[i])) for label, i in zip(found, first)]
+    return [(as_label(label), float(coded[i])) for label, i in zip(found, first)]
 
 
 def reading_hints(table: Any, target: str | None) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
     return found
 
 
-def _as_label(label: Any) -> Any:
+def as_label(label: Any) -> Any:
     """A label as the file stores it: a number or text."""
     value = label.item() if isinstance(label, np.generic) else label
     return float(value) if isinstance(value, (bool, int, float)) else str(value)
