@@ -10,9 +10,9 @@ import numpy as np
 from dualgap import losses
 from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
+from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem import Problem
 from dualgap.problem.baseline import mean_residuals
-from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem.intercept import joined, split
 from dualgap.problem.ordinal import exact_thresholds
 from dualgap.proof.certificate import Certificate

@@ -34,8 +34,8 @@ from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, split
 from dualgap.proof.predictions import CertifiedPredictions
 from dualgap.proof.proof_file import Proven, write_proof
-from dualgap.proof.stated_models import OneClass
 from dualgap.proof.rounding import error_of_u
+from dualgap.proof.stated_models import OneClass
 from dualgap.run.snapshot import Snapshot
 
 
@@ -126,7 +126,8 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
             raise
         self._publish([found], single=False)
         self.offset_ = -self.intercept_
-        self._trained = X, None, stated.mirrored, found
+        trained: Any = X, None, stated.mirrored, found
+        self._trained = trained
         reports.end()
         return self
 
@@ -148,7 +149,8 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
         )
 
     def _problem(self, X: Any, subproblem: Subproblem) -> Problem:
-        return X  # type: ignore[no-any-return]  # the regression, stated already
+        regression: Problem = X  # stated already
+        return regression
 
     def _start(self, stated: _Statement) -> list[Any]:
         """The last fit as coefficients of the regression."""
@@ -172,6 +174,15 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
         return write_proof(path, X, None, [Proven(problem, *parts, model=OneClass(self.nu))])
 
     save_proof.__doc__ = CertifiedModel.save_proof.__doc__
+
+    def summary(
+        self, covariance: str = "model", confidence: float = 0.95, groups: Any = None
+    ) -> Any:
+        """Refused: there is no likelihood, and the loss has kinks."""
+        raise ValueError(
+            "OneClassSVM.summary: a loss with kinks and no likelihood has no standard errors; use "
+            "the bootstrap"
+        )
 
     # --- predictions ---------------------------------------------------------------------------
 

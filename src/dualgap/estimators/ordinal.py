@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
-from sklearn.utils.extmath import safe_sparse_dot
 
 from dualgap import losses
 from dualgap.estimators.base import CertifiedModel, InverseStrength, flag, total_weight
@@ -17,7 +14,8 @@ from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.fitted import Fit
-from dualgap.estimators.offsets import checked_offset, plus_offset
+from dualgap.estimators.offsets import checked_offset
+from dualgap.estimators.ordered_classes import OrderedClasses
 from dualgap.estimators.validated import labelled_data, sample_weights
 from dualgap.penalties import L2
 from dualgap.penalties.structure import check_penalty
@@ -51,7 +49,7 @@ from dualgap.run.snapshot import Snapshot
 )
 @dataclass(eq=False, repr=False, kw_only=True)
 class OrdinalLogisticRegression(
-    InverseStrength, CertifiedPredictions, ClassifierMixin, CertifiedModel
+    InverseStrength, OrderedClasses, CertifiedPredictions, ClassifierMixin, CertifiedModel
 ):
     """Logistic regression for classes that have an order, with proportional odds.
 
@@ -171,121 +169,29 @@ class OrdinalLogisticRegression(
         rows, codes, weights, p = self._stacked
         count, model = int(np.count_nonzero(self._used)), None
         if count > 2:
-            model = Ordinal(check_penalty(subproblem.penalty, p), rows, p, weights, subproblem.offset, len(codes))
+            model = Ordinal(
+                check_penalty(subproblem.penalty, p),
+                rows,
+                p,
+                weights,
+                subproblem.offset,
+                len(codes),
+            )
         parts = fit.coef, fit.intercept, fit.dual, fit.certificate
         proven = Proven(problem, *parts, 0, _labels(y, codes, count), model)
         return write_proof(path, X, y, [proven])
 
     save_proof.__doc__ = CertifiedModel.save_proof.__doc__
 
-    # --- predictions ---------------------------------------------------------------------------
-
-    def linear_predictor(self, X: Any, offset: Any = None) -> Any:
-        """x·w: the larger, the higher the class. ``decision_radius`` is about it.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        own = safe_sparse_dot(self._read(X), self.coef_, dense_output=True)
-        return plus_offset(np.asarray(own).ravel(), offset)
-
-    def decision_function(self, X: Any, offset: Any = None) -> Any:
-        """The log-odds of the second of two classes, or the logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        array of shape (n_samples,), for more than two classes (n_samples, n_classes)
-        """
-        if len(self.classes_) == 2:
-            return self.linear_predictor(X, offset) - self.thresholds_[0]
-        return self.predict_log_proba(X, offset)
-
-    def predict_log_proba(self, X: Any, offset: Any = None) -> Any:
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        z = np.asarray(self.linear_predictor(X, offset), dtype=np.float64)[:, None]
-        inner = self.thresholds_.astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            upper, lower = np.append(inner, np.inf) - z, np.append(-np.inf, inner) - z
-            apart = np.diff(np.concatenate([[-np.inf], inner, [np.inf]]))
-            # log(σ(u) − σ(v)) = log σ(u) + log σ(−v) + log(1 − e^{v−u}), without cancellation.
-            between = np.where(apart > 0.0, np.log(-np.expm1(-apart)), -np.inf)
-            return log_expit(upper) + log_expit(-lower) + between
-
-    def predict_proba(self, X: Any, offset: Any = None) -> Any:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X, offset))
-
-    def predict(self, X: Any, offset: Any = None) -> Any:
-        """Predict the most probable class of each sample.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self.classes_[self.predict_log_proba(X, offset).argmax(axis=1)]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """The share of samples whose class is predicted.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-        offset : array of shape (n_samples,), optional
-            Added to x·w.
-
-        Returns
-        -------
-        float
-        """
-        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where classes have no order
+        return tags
 
 
 def _order_of(y: Any) -> Any:
     """The categories of a pandas categorical with an order; None for other targets."""
-    kind = getattr(y, "dtype", None)
+    kind: Any = getattr(y, "dtype", None)
     return np.asarray(kind.categories) if getattr(kind, "ordered", False) is True else None
 
 

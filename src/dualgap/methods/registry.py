@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dualgap import samplings, steps
 from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
-from dualgap.problem import Problem
 
-__all__ = ["METHODS", "Method", "suitable"]
+__all__ = ["METHODS", "Method"]
 
 _DUAL = steps.Coordinate("dual")
 _EITHER = steps.Coordinate("auto")
@@ -298,10 +297,3 @@ METHODS: dict[str, Method] = {
         when="a baseline: logistic loss with L2, L1 or both, squared loss with L2",
     ),
 }
-
-
-def suitable(problem: Problem) -> list[str]:
-    """The names of the methods that accept a problem, the practical ones first."""
-    practical = ["cd-gap-decay", "prox-point"]
-    ordered = practical + [name for name in METHODS if name not in practical]
-    return [name for name in ordered if METHODS[name].refusal(problem) is None]

@@ -42,4 +42,3 @@ class Centred(NamedTuple):
 
     def conj_size(self, u, j):
         return abs(u) * (abs(self.centre[j]) + abs(u) + self.error[j] / EPS)
-

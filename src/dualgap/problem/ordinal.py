@@ -5,8 +5,8 @@ For classes 0, ..., K − 1 let P(y ≤ k) = 1/(1 + e^{z − θ_k}) with z = x·
     −log P(y = k) = log(1 + e^{z − θ_k}) + log(1 + e^{θ_{k−1} − z}) − log(1 − e^{−(θ_k − θ_{k−1})}),
 
 where the first and the last class have one logistic term only. These terms are rows of a problem
-with two classes: is y above θ_k? Its features are x, the gaps δ_k = θ_k − θ_{k−1}, k = 1, ..., K − 2,
-and the intercept −θ_0; the last term of each sample is a penalty on the gap of its class.
+with two classes: is y above θ_k? Its features are x, the gaps θ_k − θ_{k−1} for 0 < k < K − 1, and
+the intercept −θ_0; the last term of each sample is a penalty on the gap of its class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
-from dualgap.losses import Logistic
 from dualgap.penalties.structure import check_penalty
 from dualgap.penalties.thresholds import Thresholds
 from dualgap.penalties.weighted import Weighted
@@ -58,7 +57,7 @@ def stacked(X: Any, rows: Rows, classes: int) -> Any:
         X = X.tocsr()[rows.samples]
         return sp.csr_array(sp.hstack([X, sp.csr_array(-below.astype(X.dtype))], format="csr"))
     p = X.shape[1]
-    order = "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
+    order: Any = "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
     out = np.empty((len(below), p + gaps), dtype=X.dtype, order=order)
     if order == "C":
         out[:, :p] = X[rows.samples]
@@ -70,7 +69,13 @@ def stacked(X: Any, rows: Rows, classes: int) -> Any:
 
 
 def ordinal_problem(
-    X: Any, codes: Any, classes: int, rows: Rows, base: Any, lam: float, weights: Floats | None,
+    X: Any,
+    codes: Any,
+    classes: int,
+    rows: Rows,
+    base: Any,
+    lam: float,
+    weights: Floats | None,
     offset: Floats | None = None,
 ) -> Problem:
     """The problem about rows whose objective is (1/S) (Σ_i s_i (−log P(y_i)) + λ S g(w)), where S
@@ -85,7 +90,7 @@ def ordinal_problem(
         base = Thresholds(_extended(base, p, gaps), rates)
     s, o = (None if v is None else v[rows.samples] for v in (weights, offset))
     X = stacked(X, rows, classes)
-    return Problem(X, rows.signs, Logistic(), base, lam, s, True, offset=o)
+    return Problem(X, rows.signs, "logistic", base, lam, s, True, offset=o)
 
 
 def _extended(base: Any, p: int, gaps: int) -> Any:

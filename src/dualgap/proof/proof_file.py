@@ -20,13 +20,12 @@ import numpy as np
 from dualgap import losses
 from dualgap.files.replace import replacing
 from dualgap.linalg import storage
-from dualgap.penalties import GroupLasso, SparseGroupLasso
-from dualgap.penalties.structure import elastic_form
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.exact_balance import exactly_feasible
 from dualgap.proof.radius import certified_signs
 from dualgap.proof.screening import proven_zero
+from dualgap.proof.stated_penalty import stated_penalty
 
 if TYPE_CHECKING:
     from dualgap.run.solution import Solution
@@ -167,7 +166,7 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
     if problem.offset is not None:
         arrays["offset"] = problem.offset
     given = problem.feature_penalty if one.model is None else one.model.penalty
-    penalty = _penalty(given, arrays, problem.p)
+    penalty = stated_penalty(given, arrays, problem.p)
     zeros = proven_zero(problem, proof, one.dual)
     if zeros.any():
         arrays["zeros"] = zeros.astype(np.int8)
@@ -208,37 +207,6 @@ def _loss(loss: Any) -> dict[str, str]:
         if type(loss) is kind:
             return {"name": name, **{key: float(v).hex() for key, v in zip(loss._fields, loss)}}
     raise ValueError(f"a proof file cannot state the loss {loss!r}: it is not part of dualgap")
-
-
-def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
-    """The strengths of l1, l2 and norms of groups. Weights, bounds and groups go to ``arrays``."""
-    if type(penalty) in (GroupLasso, SparseGroupLasso):
-        return _of_groups(penalty, arrays, p)
-    form = elastic_form(penalty)
-    if form is None:
-        raise ValueError(
-            f"a proof file cannot state the penalty {penalty!r}: it is not made of L1 and L2 "
-            "terms, weights and bounds"
-        )
-    if form.low is not None:
-        arrays["low"] = np.broadcast_to(np.asarray(form.low, np.float64), p)
-        arrays["high"] = np.broadcast_to(np.asarray(form.high, np.float64), p)
-    if form.weights is not None:
-        arrays["penalty_weights"] = form.weights
-    return {"l1": float(form.l1).hex(), "l2": float(form.l2).hex()}
-
-
-def _of_groups(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
-    labels, ratio = penalty.groups.labels, penalty.l1_ratio
-    tau = penalty.tau if type(penalty) is SparseGroupLasso else 0.0
-    arrays["groups"] = labels.astype(np.float64)
-    arrays["group_weights"] = penalty.weights[labels]
-    if tau > 0.0:
-        arrays["penalty_weights"] = penalty.feature_weights
-    if penalty.positive:
-        arrays["low"], arrays["high"] = np.zeros(p), np.full(p, np.inf)
-    strengths = {"l1": ratio * tau, "l2": 1.0 - ratio, "group": ratio * (1.0 - tau)}
-    return {name: float(strength).hex() for name, strength in strengths.items()}
 
 
 def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
