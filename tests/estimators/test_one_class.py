@@ -11,7 +11,7 @@ import dgcheck
 import dualgap as dg
 
 RNG = np.random.default_rng(5)
-X = RNG.normal(size=(60, 3)) + [2.0, 0.5, 0.0]
+X = RNG.normal([2.0, 0.5, 0.0], size=(60, 3))
 WEIGHTS = np.arange(60) % 4 / 2
 
 
@@ -32,7 +32,7 @@ def objective(X, s, nu, lam, w, b):
         (0.0, 1.0, 0.5, None, np.float64),
         (100.0, 1.0, 0.1, WEIGHTS, np.float64),
         (1e6, 1e-2, 0.3, None, np.float64),
-        (3.0, 1.0, 1.0, WEIGHTS, np.float32),
+        (3.0, 1.0, 0.9, WEIGHTS, np.float32),
     ],
 )
 def test_the_optimum_is_that_of_libsvm_and_the_bounds_are_exact(
@@ -49,16 +49,15 @@ def test_the_optimum_is_that_of_libsvm_and_the_bounds_are_exact(
     assert certificate.dual <= mine <= certificate.upper
     assert certificate.dual <= theirs
     assert mine - certificate.dual <= certificate.gap * (1 + 1e-9)
-    assert certificate.relative_gap <= 1e-9
+    assert certificate.relative_gap <= (1e-9 if dtype == np.float64 else 1e-7)
     if shift < 1e5:  # where libsvm is exact
         np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-4, atol=1e-4)
         differ = model.predict(data) != other.predict(data)
         assert not (differ & model.predict_certified(data)).any()
-    np.savez(tmp_path / "data.npz", X=data, y=np.zeros(60), sample_weight=s)
+    more = {} if weights is None else {"sample_weight": weights}
+    np.savez(tmp_path / "data.npz", X=data, y=np.arange(60), **more)  # whatever y is
     model.save_proof(tmp_path / "proof.dgp")
-    assert dgcheck.main([str(tmp_path / "data.npz"), str(tmp_path / "proof.dgp")]) == (
-        0 if weights is not None else 0
-    )
+    assert dgcheck.main([str(tmp_path / "data.npz"), str(tmp_path / "proof.dgp")]) == 0
 
 
 def test_predictions_are_what_they_say():

@@ -144,6 +144,9 @@ class OrdinalLogisticRegression(
         below = np.cumsum(self._used)[:-1]  # how many of these are on the left
         return np.concatenate([[-np.inf], known, [np.inf]])[below].astype(known.dtype)
 
+    def _added(self) -> Any:
+        return 0.0  # ``decision_radius`` is about x·w
+
     def _starts(self, X: Any, count: int) -> list[Any]:
         p = X.shape[1]
         if not flag(self.warm_start, "warm_start") or np.shape(getattr(self, "coef_", 0)) != (p,):

@@ -23,6 +23,7 @@ from dualgap.proof.certificate import Pair
 from dualgap.steps.base import FullPass, FullPassRun, Setting, Start
 from dualgap.steps.newton.cholesky import solve_scaled
 from dualgap.steps.newton.hessian_products import HessianProducts
+from dualgap.steps.thresholds.room_for_gaps import thresholds_of, with_room
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ class Tuning:
     kept_gap: float = 0.02  # the least share of a gap that one step leaves
     decrease: float = 1e-4  # of the objective, relative to what its slope promises
     most_halvings: int = 60
+    # Damping after a step that had to be cut below this share, as a share of the largest Hessian,
+    # and its factor from step to step: where logistic terms are flat, curvature says nothing.
+    short_step: float = 0.25
+    first_damping: float = 1e-3
+    damping_factor: float = 10.0
+    most_damping: float = 1e6
 
 
 TUNING = Tuning()
@@ -71,17 +78,29 @@ class NewtonThresholdsRun(FullPassRun):
         assert shape is not None  # others were refused
         self.rates = penalty.rates
         self.gaps = np.flatnonzero(self.rates)
+        self.thresholds = thresholds_of(problem, self.gaps)
         self.fixed = (shape.low == 0.0) & (shape.high == 0.0)
         self.l2 = np.where(self.rates > 0.0, 0.0, shape.l2)
-        self.products = 0
-        self.objective = np.inf
+        self.largest = problem.mean_squares() / problem.loss.gamma
+        self.damping, self.products, self.objective = 0.0, 0, np.inf
         if coef is None:
             coef = np.zeros(problem.coef_size)
             coef[self.gaps] = 1.0
+            coef[-1] = problem.best_constant[1] + 0.5 * len(self.gaps)
         self._move_to(coef.copy(), problem.decision(coef))
 
     def pair(self) -> Pair:
-        return Pair(self.w, self.a, self.z, self.u, z_anew=False, u_anew=True)
+        h = self._curvatures()
+        a = with_room(self.problem, self.thresholds, self.gaps, self.a, h)
+        u = self.u if a is self.a else self.problem.average(a)
+        return Pair(self.w, a, self.z, u, u_anew=True)
+
+    def state(self) -> dict[str, Any]:
+        return {"w": self.w, "damping": self.damping}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.damping = state["damping"]
+        self._move_to(state["w"], self.problem.decision(state["w"]))
 
     def advance(self, order: Any, offsets: Any = None) -> tuple[int, int, float]:
         """One step: whether it moved, vector operations, and updates that it was worth."""
@@ -92,14 +111,19 @@ class NewtonThresholdsRun(FullPassRun):
         first, second = gap_slopes(self.rates[self.gaps], self.w[self.gaps])
         slope[self.gaps] += lam * first
         bend[self.gaps] += lam * second
+        bend += self.damping * self.largest
         slope[self.fixed], bend[self.fixed] = 0.0, np.inf
-        h = np.empty(problem.n)
-        terms.curvatures(problem.loss, problem.y, self.z, h)
+        h = self._curvatures()
         small = problem.coef_size <= TUNING.largest_hessian
         step = (self._solved if small else self._by_products)(problem.c * h, bend, -slope)
-        self._search(step, float(slope @ step))
-        moved = bool((self.w != before).any())
+        self._learn(self._search(step, float(slope @ step)))
+        moved = bool((self.w != before).any()) or self.damping < TUNING.most_damping
         return int(moved), *self.worth(self.products + (problem.d if small else 0))
+
+    def _curvatures(self) -> Floats:
+        h = np.empty(self.problem.n)
+        terms.curvatures(self.problem.loss, self.problem.y, self.z, h)
+        return h
 
     def _move_to(self, w: Floats, z: Floats) -> None:
         problem = self.problem
@@ -109,8 +133,16 @@ class NewtonThresholdsRun(FullPassRun):
         self.products += 1
         self.objective = problem.loss_value(z) + problem.penalty_value(w)
 
-    def _search(self, step: Floats, promised: float) -> None:
-        """Move along the step, so far that the objective falls and gaps stay positive."""
+    def _learn(self, length: float) -> None:
+        """Damp more if a step had to be cut, and less if it had not."""
+        if length < TUNING.short_step:
+            self.damping = max(TUNING.damping_factor * self.damping, TUNING.first_damping)
+        elif length >= 1.0:
+            self.damping /= TUNING.damping_factor
+            self.damping *= self.damping > 1e-6 * TUNING.first_damping
+
+    def _search(self, step: Floats, promised: float) -> float:
+        """Move along the step, so far that the objective falls and gaps stay positive; how far."""
         problem, image = self.problem, self.problem.decision(step)
         self.products += 1
         down = self.gaps[step[self.gaps] < 0.0]
@@ -123,8 +155,9 @@ class NewtonThresholdsRun(FullPassRun):
             # Close to the optimum, rounding errors hide the decrease.
             if found <= self.objective + TUNING.decrease * length * promised + self._noise():
                 self._move_to(w, problem.decision(w))
-                return
+                return length
             length *= 0.5
+        return 0.0
 
     def _noise(self) -> float:
         return 1e-15 * abs(self.objective)
