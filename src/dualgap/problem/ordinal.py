@@ -25,7 +25,7 @@ from dualgap.penalties.weighted import Weighted
 from dualgap.problem.problem import Problem
 
 
-class Rows(NamedTuple):
+class ThresholdRows(NamedTuple):
     """For each row its sample, the threshold that it is about, and whether y is above it."""
 
     samples: Any
@@ -37,17 +37,17 @@ class Rows(NamedTuple):
         return np.where(self.above, 1.0, -1.0)
 
 
-def rows_of(codes: Any, classes: int) -> Rows:
+def rows_of(codes: Any, classes: int) -> ThresholdRows:
     """The rows of samples of these classes; with two classes there is one for each sample."""
     if classes == 2:
-        return Rows(np.arange(len(codes)), np.zeros(len(codes), int), codes == 1)
+        return ThresholdRows(np.arange(len(codes)), np.zeros(len(codes), int), codes == 1)
     upper, lower = np.flatnonzero(codes < classes - 1), np.flatnonzero(codes > 0)
     thresholds = np.concatenate([codes[upper], codes[lower] - 1])
     above = np.repeat([False, True], [len(upper), len(lower)])
-    return Rows(np.concatenate([upper, lower]), thresholds, above)
+    return ThresholdRows(np.concatenate([upper, lower]), thresholds, above)
 
 
-def stacked(X: Any, rows: Rows, classes: int) -> Any:
+def stacked(X: Any, rows: ThresholdRows, classes: int) -> Any:
     """The features of the rows: those of X, and −1 for each gap below the threshold."""
     gaps = classes - 2
     if not gaps:
@@ -72,7 +72,7 @@ def ordinal_problem(
     X: Any,
     codes: Any,
     classes: int,
-    rows: Rows,
+    rows: ThresholdRows,
     base: Any,
     lam: float,
     weights: Floats | None,
