@@ -1,5 +1,7 @@
 """Ordinal logistic regression: optimum, certificate, proof file, classes in their order."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +124,16 @@ def test_class_weights_warm_starts_and_many_columns():
     wide = sp.random_array((60, 2500), density=0.02, rng=RNG, format="csr")
     found = dg.OrdinalLogisticRegression(tol=1e-8).fit(wide, Y[:60])
     assert found.certificate_.relative_gap <= 1e-8
+
+
+def test_pickles_and_small_models():
+    model = dg.OrdinalLogisticRegression().fit(X, Y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(copy.decision_radius(X), model.decision_radius(X))
+    assert len(pickle.dumps(model.without_proof())) < 1500
+    with pytest.raises(ValueError, match="training data"):
+        copy.save_proof("nowhere.dgp")
 
 
 def test_no_standard_errors_for_several_classes():

@@ -186,6 +186,17 @@ class OrdinalLogisticRegression(
 
     save_proof.__doc__ = CertifiedModel.save_proof.__doc__
 
+    def without_proof(self) -> Any:
+        self.__dict__.pop("_stacked", None)
+        return super().without_proof()
+
+    without_proof.__doc__ = CertifiedModel.without_proof.__doc__
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_stacked", None)  # of the training data
+        return state
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # where classes have no order
