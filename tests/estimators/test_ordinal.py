@@ -77,6 +77,10 @@ def test_probabilities():
     assert model.score(X, Y) == np.mean(model.predict(X) == Y)
     np.testing.assert_array_equal(model.intercept_, -model.thresholds_)
     exact = dg.OrdinalLogisticRegression(tol=1e-12).fit(X, Y)
+    moved = dg.OrdinalLogisticRegression(tol=1e-12).fit(X + 3.0, Y)
+    np.testing.assert_allclose(moved.coef_, exact.coef_, atol=1e-5)
+    away = moved.thresholds_ - exact.thresholds_
+    np.testing.assert_allclose(away, 3.0 * exact.coef_.sum(), atol=1e-4)
     away = np.abs(exact.linear_predictor(X) - z)
     assert (away <= model.decision_radius(X)).all()
     assert model.support_certified_.shape == model.coef_.shape == (3,)

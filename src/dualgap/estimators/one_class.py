@@ -84,7 +84,8 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
 
     Minimises ½‖w‖² + Σ_i s_i (max(0, −z_i) + ν b) with z_i = x_i·w + b, where s are sample weights:
     scikit-learn's ``OneClassSVM(kernel="linear")`` in its units. The certificate has the objective
-    divided by Σ s and counted from its bound −‖m‖²/(2 Σ s), with m = ν Σ s x, the w of ν = 1.
+    divided by Σ s, which makes λ = 1/Σ s, and counted from its bound −‖m‖²/(2 Σ s), where
+    m = ν Σ s x is the w of ν = 1.
     """
 
     nu: float = 0.5

@@ -55,8 +55,9 @@ class OrdinalLogisticRegression(
 
     P(y ≤ k) = 1/(1 + exp(x·w − θ_k)) with thresholds θ_0 < θ_1 < ... that are not penalised.
     Minimises ½‖w‖² + C Σ_i s_i (−log P(y_i)), where s are sample weights times class weights. The
-    certificate has the objective divided by C Σ_i s_i m_i, where m_i is the number of thresholds
-    next to the class of a sample, 1 or 2. With two classes it is ``LogisticRegression``.
+    certificate has the objective divided by C Σ_i s_i m_i, which makes λ = 1/(C Σ s m); m_i is the
+    number of thresholds next to the class of a sample, 1 or 2. With two classes it is
+    ``LogisticRegression``.
     """
 
     class_weight: Any = None
