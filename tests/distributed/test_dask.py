@@ -138,7 +138,7 @@ def same_as_in_memory(parts, X, y, client):
     cuts = np.cumsum([0, *sizes])
     in_memory = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
     few = {"work": 1, "max_epochs": 3, "tol": 1e-9}
-    here = solve(Partitioned(in_memory, lam=0.05), **few)  # first: it compiles for the workers
+    here = solve(Partitioned(in_memory, lam=0.05), 2, **few)  # first: it compiles for the workers
     read = solve(Partitioned(parts, lam=0.05), client, **few)
     np.testing.assert_array_equal(read.coef, here.coef)
 
@@ -367,7 +367,7 @@ def test_a_hanging_worker_does_not_hang_the_driver(client):
     """Its result is finished, but cannot be fetched."""
     present(client, 2)
     futures = Futures(client, 1.0)
-    result = futures.one(int, 0, sorted(client.nthreads())[0], "7")
+    result = futures.one("int", int, 0, sorted(client.nthreads())[0], "7")
     assert futures.settle([result]) == []
     pid = stopped(client, result)
     try:

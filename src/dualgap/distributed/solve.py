@@ -62,8 +62,9 @@ def solve(
     problem : Partitioned or Problem
         A ``Problem`` is cut into ``partitions`` partitions of consecutive samples, 8 by default.
     client : None, int, dask.distributed.Client or MPI communicator
-        What does the work: threads of this process, at most that many threads, a Dask cluster, or
-        the processes of an MPI job, which all call ``solve`` and all get the solution.
+        What does the work: at most that many threads of this process, a Dask cluster, or the
+        processes of an MPI job, which all call ``solve`` and all get the solution. None is the
+        active Dask client, and threads of this process if there is none.
     scheme : "auto", "newton", "cocoa+", "disdca" or "quartz"
         Newton steps on sums over all partitions, which take about as many rounds as one machine
         takes steps, whatever the number of partitions; or each partition makes local epochs of

@@ -80,12 +80,20 @@ class Tuning:
     intercept_stride: float = 1e-3
     intercept_slope: float = 1e-9
 
+    # --- reading partitions -----------------------------------------------------------------------
+    # Attempts in all, and the seconds between them where no scheduler repeats them.
+    loads: int = 3
+    load_pause: float = 0.2
+
     # --- Dask -------------------------------------------------------------------------------------
     # Messages up to this size travel with each task; larger ones go to one worker, from which the
     # others fetch them. Not measured.
     inline_bytes: int = 10_000
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5
+    # Seconds after which workers that send no heartbeats are given up if others do: a quarter of
+    # `round_seconds` if that is less. Partitions are then read again, so it should not be short.
+    patience_seconds: float = 30.0
     # Losses in a row, without a round in between, after which the partition itself is to blame:
     # probably it needs more memory than a worker has.
     losses_in_a_row: int = 5

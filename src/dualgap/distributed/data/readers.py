@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from dualgap.datasets.lines import LineError
+from dualgap.datasets.read import rows_of
 from dualgap.distributed.data.block import RawData
 from dualgap.distributed.data.sources import Source, Sources, as_raw
 from dualgap.linalg.validate import whole
 
 _COMPRESSED = (".bz2", ".gz", ".xz", ".zip")
-_MOST_FEATURES = np.iinfo(np.int32).max  # of a range, before all ranges are known
+_MOST_FEATURES = np.iinfo(np.int32).max
 
 
 def from_dask(X: Any, y: Any, sample_weight: Any = None) -> Sources:
@@ -152,17 +155,36 @@ def from_libsvm(
 
 
 def _read_range(path: str, offset: int, length: int) -> RawData:
-    from sklearn.datasets import load_svmlight_file
-
     try:
-        X, y = load_svmlight_file(
-            path, n_features=_MOST_FEATURES, zero_based=True, offset=offset, length=length
-        )
-    except ValueError as error:
+        with open(path, "rb") as file:
+            y, counts, indices, values = rows_of(_LinesOfRange(file, offset, length))
+    except LineError as error:
         raise ValueError(
-            f"bytes {offset} to {offset + length} of {path} are not in LIBSVM format: {error}"
+            f"bytes {offset} to {offset + length} of {path} are not in LIBSVM format (lines are "
+            f"counted from there): {error}"
         ) from None
-    width = int(X.indices.max(initial=-1)) + 1
-    index = np.int32 if X.nnz <= np.iinfo(np.int32).max else np.int64
-    arrays = (X.data, X.indices.astype(index), X.indptr.astype(index))
-    return RawData(type(X)(arrays, shape=(X.shape[0], max(width, 1))), y)
+    largest = int(indices.max(initial=0))
+    if largest >= _MOST_FEATURES:
+        raise ValueError(f"{path} has a feature {largest}: the largest number is {_MOST_FEATURES}")
+    index = np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    bounds = np.append(0, np.cumsum(counts)).astype(index)
+    arrays = (values, indices.astype(index, copy=False), bounds)
+    return RawData(sp.csr_matrix(arrays, shape=(len(y), largest + 1)), y)
+
+
+class _LinesOfRange:
+    """Those lines of a file that begin in a range of bytes."""
+
+    def __init__(self, file: Any, offset: int, length: int) -> None:
+        self.file, self.at, self.end = file, offset, offset + length
+        if offset > 0:
+            file.seek(offset - 1)
+            self.at += len(file.readline()) - 1  # the rest of the line before
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes, and the rest of the last line."""
+        text = bytes(self.file.read(max(min(size, self.end - self.at), 0)))
+        self.at += len(text)
+        if text and self.at >= self.end and not text.endswith(b"\n"):
+            text += self.file.readline()
+        return text

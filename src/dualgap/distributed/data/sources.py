@@ -5,6 +5,7 @@ Nothing is read before a worker asks for it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import RawData
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg import storage
 from dualgap.linalg.validate import whole
 
@@ -23,7 +25,14 @@ class Source(NamedTuple):
     args: tuple[Any, ...]
 
     def load(self) -> RawData:
-        """Read it in this process."""
+        """Read it in this process; what fails for another reason than its data is tried again."""
+        for _ in range(TUNING.loads - 1):
+            try:
+                return self.read(*(_computed(arg) for arg in self.args))
+            except (ValueError, TypeError):
+                raise
+            except Exception:
+                time.sleep(TUNING.load_pause)
         return self.read(*(_computed(arg) for arg in self.args))
 
     @property
