@@ -69,7 +69,9 @@ def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto")
 def rows_of(file: Any, first: int = 0) -> Parsed:
     """All rows of an open file; ``first`` is the smallest allowed index."""
     found = [_compact(parsed(text, number, first=first)) for number, text in blocks(file)]
-    found = found or [Parsed(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))]
+    found = found or [
+        Parsed(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+    ]
     return Parsed(*(np.concatenate(parts) for parts in zip(*found)))
 
 

@@ -99,7 +99,10 @@ class ClassWeights(NamedTuple):
 
 
 class ResolvedModel(NamedTuple):
-    """The model to fit, with what depends on the data: the labels, and a weight for each class."""
+    """The model to fit, with what depends on the data: the labels, and a weight for each class.
+
+    Of two labels, the loss sees the second one as 1 and all others as −1.
+    """
 
     spec: ModelSpec
     labels: Any
@@ -153,20 +156,22 @@ def label_weights(summaries: list[Summary], labels: Any) -> Floats:
 
 def agree(summaries: list[Summary], sources: Sources, model: ResolvedModel) -> Agreement:
     """What all partitions have in common; raises if they do not fit together."""
-    p, first_feature = _features(summaries, sources)
+    p, first_feature = features_of(summaries, sources)
     if model.class_weights is None:
         weight = math.fsum(each.weight for each in summaries)
+        weighted = 0
     else:
         labels, factors = model.class_weights
+        weighted = len(labels)
         weight = float(label_weights(summaries, labels) @ factors)
     if weight == 0.0:
         raise ValueError("sample_weight is zero for every sample of every partition")
     counts = [each.n for each in summaries]
-    totals = Totals(p, sum(counts), weight, len(counts), max(counts), model.labels)
+    totals = Totals(p, sum(counts), weight, len(counts), max(counts), model.labels, weighted)
     return Agreement(model, totals, first_feature if sources.ragged else None)
 
 
-def _features(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
+def features_of(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
     """How many features there are, and the number of the first one."""
     if sources.ragged:
         first = sources.first_feature
@@ -186,13 +191,22 @@ def _features(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
     return p, 0
 
 
-def make_block(raw: RawData, agreement: Agreement) -> Block:
-    """The block of a partition."""
+def aligned(raw: RawData, columns: tuple[int, int]) -> RawData:
+    """The data with so many columns, the first of which has this number in the file."""
+    X, (p, first) = raw.X, columns
+    return raw._replace(X=type(X)((X.data, X.indices - first, X.indptr), shape=(X.shape[0], p)))
+
+
+def make_block(data: Any, agreement: Agreement) -> Block:
+    """The block of a partition, from its data as they were read or from another block of them."""
     model, totals, first = agreement
-    if first is not None:
-        X, shape = raw.X, (raw.X.shape[0], totals.p)
-        raw = raw._replace(X=type(X)((X.data, X.indices - first, X.indptr), shape=shape))
+    raw: RawData = data.raw if isinstance(data, Block) else data
+    if first is not None and not isinstance(data, Block):
+        raw = aligned(raw, (totals.p, first))
+    weights = raw.weights
     if model.class_weights is not None:
         factors = model.class_weights.of(raw.y)
-        raw = raw._replace(weights=factors if raw.weights is None else factors * raw.weights)
-    return Block(raw, model.spec, totals)
+        weights = factors if weights is None else factors * weights
+    block = Block(raw._replace(weights=weights), model.spec, totals)
+    block.raw = raw._replace(X=block.X)
+    return block

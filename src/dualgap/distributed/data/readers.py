@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from dualgap.datasets.lines import LineError
 from dualgap.datasets.read import rows_of
 from dualgap.distributed.data.block import RawData
-from dualgap.distributed.data.sources import Source, Sources, as_raw
+from dualgap.distributed.data.sources import Source, Sources, as_raw, split
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import whole
 
 _COMPRESSED = (".bz2", ".gz", ".xz", ".zip")
@@ -37,6 +38,22 @@ def from_dask(X: Any, y: Any, sample_weight: Any = None) -> Sources:
     if sample_weight is not None:
         weights = _chunks(sample_weight, X, "sample_weight")
     return Sources(Source(as_raw, args) for args in zip(rows, targets, weights))
+
+
+def from_memory(X: Any, y: Any, sample_weight: Any = None) -> Sources:
+    """Arrays, sparse matrices and dataframes in this process, cut into a few partitions."""
+    if y is None:
+        raise ValueError("y is missing: a model is fitted to X and y")
+    names = list(X.columns) if hasattr(X, "columns") else None
+    raw = as_raw(X, y, sample_weight)
+    for name, vector in (("y", raw.y), ("sample_weight", raw.weights)):
+        if vector is not None and vector.shape != raw.X.shape[:1]:
+            raise ValueError(
+                f"{name} has shape {vector.shape} where X has {raw.X.shape[0]} samples"
+            )
+    sources = split(*raw, min(TUNING.partitions, raw.X.shape[0]))
+    sources.names = names
+    return sources
 
 
 def _chunks(vector: Any, X: Any, name: str) -> list[Any]:

@@ -89,7 +89,11 @@ class DaskEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._collect(task.__name__, _ask, order=self._order(task, message))
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(
+        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+    ) -> None:
+        if anew:
+            self._transforms.clear()
         self._transforms.append(Order(function, message))
         order = self._futures.shared(self._transforms[-1])
         self._blocks = [
@@ -103,9 +107,14 @@ class DaskEngine(Engine):
         self.put(self._collect("copy", _dual))
         return list(self._copies)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._copies = list(duals)
-        self._states = self._futures.data(*((None, dual) for dual in duals))
+        self._states = [None] * self.size
+        known = [k for k, dual in enumerate(duals) if dual is not None]
+        if known:
+            states = self._futures.data(*((None, duals[k]) for k in known))
+            for k, state in zip(known, states):
+                self._states[k] = state
 
     def close(self) -> None:
         self._blocks, self._states = [], []
@@ -141,9 +150,7 @@ class DaskEngine(Engine):
         again = {"retries": TUNING.loads - 1}  # a file system or a service may fail once
         if source.lazy:
             client = self._futures.client
-            args = [
-                client.compute(arg, **again) if is_delayed(arg) else arg for arg in source.args
-            ]
+            args = [client.compute(arg, **again) if is_delayed(arg) else arg for arg in source.args]
             block = self._at_home("load", source.read, k, *args, **again)
         elif source.read is as_raw:  # the data is in this process
             with naming_partition(k):

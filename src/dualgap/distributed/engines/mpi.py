@@ -7,7 +7,7 @@ checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dualgap.distributed.data.sources import Sources
@@ -47,13 +47,15 @@ class MpiEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._order(_ASK, task, message)
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(
+        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+    ) -> None:
         self._order(_TRANSFORM, function, message)
 
     def copy(self) -> list[Floats]:
         return self._order(_COPY, None, None)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._order(_PUT, None, duals)
 
     def close(self) -> None:

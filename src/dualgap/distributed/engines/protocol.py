@@ -81,16 +81,24 @@ class Engine(ABC):
         """The same for a task that leaves dual variables as they are."""
 
     @abstractmethod
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
-        """Replace the data of each partition by ``function(data, message)``."""
+    def transform(
+        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+    ) -> None:
+        """Replace the data of each partition by ``function(data, message)``.
+
+        ``anew``: the function may also have the data as they were read, so that a partition that is
+        read again needs none of the earlier transforms.
+        """
 
     @abstractmethod
     def copy(self) -> list[Floats]:
         """The dual variables of all partitions, which become their last copy."""
 
     @abstractmethod
-    def put(self, duals: list[Floats]) -> None:
-        """Give each partition its dual variables, which become its last copy."""
+    def put(self, duals: Sequence[Floats | None]) -> None:
+        """Give each partition its dual variables, which become its last copy.
+
+        None stands for those that a fit starts from."""
 
     @abstractmethod
     def close(self) -> None:

@@ -42,7 +42,9 @@ class ThreadEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._each(lambda k: run_task(task, self._blocks[k], self._duals[k], k, message)[0])
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(
+        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+    ) -> None:
         def work(k: int) -> None:
             self._blocks[k] = function(self._blocks[k], message)
 
@@ -51,7 +53,7 @@ class ThreadEngine(Engine):
     def copy(self) -> list[Floats]:
         return list(self._duals)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._duals = list(duals)
 
     def close(self) -> None:
