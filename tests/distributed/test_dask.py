@@ -317,15 +317,13 @@ def test_lost_dual_variables_are_restored_from_the_copy(client):
     engine.close()
 
 
-@pytest.mark.parametrize("scheme", ["cocoa+", "disdca"])
-def test_work_hides_the_exchange(client, scheme):
+def test_work_hides_the_exchange(client):
     """Each decision of "auto" follows from the row of the round before."""
-    rows = solve(problem(), client, scheme, partitions=4, tol=1e-9, max_epochs=60).history
-    most, factor = {"cocoa+": (32, 1.0), "disdca": (60, 5.0)}[scheme]
+    rows = solve(problem(), client, "disdca", partitions=4, tol=1e-9, max_epochs=60).history
     for k in range(2, len(rows) - 1):  # the first round loads kernels and does not count
-        hidden = factor * (rows.round_seconds[k] - rows.local_seconds[k])
+        hidden = 5.0 * (rows.round_seconds[k] - rows.local_seconds[k])
         if rows.local_seconds[k] < hidden:
-            expected = min(2 * rows.work[k], most)
+            expected = min(2 * rows.work[k], 60)
         elif rows.local_seconds[k] > 8.0 * hidden:
             expected = max(rows.work[k] // 2, 1)
         else:

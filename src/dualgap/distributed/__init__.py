@@ -16,8 +16,7 @@ from dualgap.distributed.data.readers import from_dask, from_dataframe, from_lib
 from dualgap.distributed.estimators import fit
 from dualgap.distributed.solve import solve
 
-# Loaded when first used, since scikit-learn takes long to import.
-MODELS = [
+__all__ = [
     "CertifiedClassifier",
     "CertifiedRegressor",
     "ElasticNet",
@@ -28,14 +27,20 @@ MODELS = [
     "LinearSVR",
     "LogisticRegression",
     "NegativeBinomialRegressor",
+    "Partitioned",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
     "RidgeClassifier",
     "TweedieRegressor",
+    "fit",
+    "from_dask",
+    "from_dataframe",
+    "from_libsvm",
+    "solve",
 ]
-
-__all__ = ["Partitioned", "fit", "from_dask", "from_dataframe", "from_libsvm", "solve", *MODELS]
+# Loaded when first used, since scikit-learn takes long to import.
+MODELS = [name for name in __all__ if name not in globals()]
 
 
 def __getattr__(name: str) -> Any:

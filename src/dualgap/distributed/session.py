@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from dualgap.distributed.driver.rounds import Driver, StoppingLimits
 from dualgap.distributed.driver.work import WorkSchedule
 from dualgap.distributed.engines import run_with_engine
 from dualgap.distributed.engines.protocol import Engine, retry_until_stable
+from dualgap.distributed.one_machine import advice
+from dualgap.distributed.progress import RoundProgress
 from dualgap.distributed.schemes import scheme_named
 from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.newton import NewtonScheme
@@ -28,7 +31,6 @@ from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
 from dualgap.proof.goal import check_reference
 from dualgap.run.interrupt import deferred
-from dualgap.run.progress import Progress
 from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution, Status
 
@@ -56,6 +58,9 @@ class Session:
     def __init__(self, engine: Engine, sources: Sources, spec: ModelSpec) -> None:
         self.engine, self.sources = engine, sources
         self.summaries = retry_until_stable(lambda: engine.ask(summarize, spec))
+        words = advice(engine, sum(each.nbytes for each in self.summaries), sources.path)
+        if words:
+            warnings.warn(words, stacklevel=2)
 
     def solve(
         self, model: ResolvedModel, scheme_name: str, options: Options
@@ -70,7 +75,7 @@ class Session:
         scheme = scheme_named(scheme_name, skeleton, options.work)
         _refuse(scheme, skeleton)
         work = scheme.first_work(skeleton), scheme.max_work(skeleton), scheme.work_per_exchange
-        schedule = WorkSchedule(options.work, *work)
+        schedule = WorkSchedule(options.work, *work, judged=scheme.judges_work)
         facts = _start(engine, skeleton, options, sizes)
         folder = saved = None
         if options.checkpoint is not None:
@@ -161,7 +166,7 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
 
 
 def _finish(driver: Driver, progress: bool) -> Solution:
-    with Progress() if progress else nullcontext() as driver.progress:
+    with RoundProgress(driver) if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:

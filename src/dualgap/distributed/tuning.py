@@ -21,6 +21,10 @@ class Tuning:
     # rounds, so it pays to work longer; more local epochs hardly do (docs/distributed.md).
     epoch_seconds_per_exchange: float = 1.0
     batch_seconds_per_exchange: float = 5.0
+    # Rounds with the same number of local epochs after which "auto" judges what they gain, and how
+    # many times as much as with half of the epochs that must be to be worth it.
+    rounds_to_judge: int = 3
+    worthy_gain: float = 1.1
     # The first τ of work="auto" is the largest partition over this. Not measured: rounds that turn
     # out to be short double it.
     first_batch_divisor: int = 64
@@ -80,7 +84,14 @@ class Tuning:
     intercept_stride: float = 1e-3
     intercept_slope: float = 1e-9
 
+    # Rounds after which a run says how many more it will take at its present rate, if that is more
+    # than `absurd_rounds`.
+    rounds_to_project: int = 20
+    absurd_rounds: int = 2000
+
     # --- reading partitions -----------------------------------------------------------------------
+    # Bytes of data, all of whose workers are on this machine, from which on a warning says so.
+    worth_a_word: float = 1e8
     # Attempts in all, and the seconds between them where no scheduler repeats them.
     loads: int = 3
     load_pause: float = 0.2

@@ -24,7 +24,8 @@ class Summary(NamedTuple):
     """A partition in a few numbers: ``n`` samples, ``p`` features, and the total weight.
 
     ``labels``: those that occur, None if targets are numbers; ``label_weights``: the weight of
-    each; ``first_feature``: the number of the first feature that occurs, at most 1.
+    each; ``first_feature``: the number of the first feature that occurs, at most 1; ``nbytes``: of
+    X.
     """
 
     n: int
@@ -33,6 +34,7 @@ class Summary(NamedTuple):
     labels: Any
     label_weights: Floats
     first_feature: int
+    nbytes: int
 
 
 def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, None]:
@@ -45,7 +47,9 @@ def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, 
         raise ValueError("it is empty: merge it with another partition or leave it out")
     weight = _total_weight(raw.weights, n)
     labels, label_weights = _labels(raw.y, spec.loss, n, raw.weights)
-    return Summary(n, p, weight, labels, label_weights, _first_feature(X)), None
+    arrays = (X.data, X.indices, X.indptr) if storage.is_sparse(X) else (X,)
+    nbytes = sum(array.nbytes for array in arrays)
+    return Summary(n, p, weight, labels, label_weights, _first_feature(X), nbytes), None
 
 
 def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:

@@ -165,7 +165,7 @@ def from_libsvm(
     length = max(1, -(-size // count))
     name = os.path.abspath(path)
     sources = Sources(Source(_read_range, (name, k * length, length)) for k in range(count))
-    sources.ragged = True
+    sources.ragged, sources.path = True, name
     sources.n_features = None if n_features is None else whole(n_features, "n_features", 1)
     sources.first_feature = None if zero_based == "auto" else int(not zero_based)
     return sources

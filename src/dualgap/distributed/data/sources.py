@@ -47,13 +47,14 @@ class Sources(list[Source]):
     ``ragged``: the partitions may show different numbers of features, as ranges of one file do.
     Then ``n_features`` is their true number (None: the largest that any partition shows) and
     ``first_feature`` the number of the first one (None: the smallest that any partition shows).
-    ``names``: those of the features, if they have any.
+    ``names``: those of the features, if they have any. ``path``: that of the file, if there is one.
     """
 
     ragged = False
     n_features: int | None = None
     first_feature: int | None = 0
     names: list[Any] | None = None
+    path: str | None = None
 
 
 def is_lazy(value: Any) -> bool:

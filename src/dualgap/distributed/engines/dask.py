@@ -75,6 +75,11 @@ class DaskEngine(Engine):
     def workers(self) -> int:
         return len(set(self._homes.values()))
 
+    @property
+    def on_this_machine(self) -> bool:  # type: ignore[override]
+        hosts = [address.partition("://")[2] for address in self._homes.values()]
+        return all(host.startswith(("127.", "[::1]")) for host in hosts)
+
     # --- the protocol ---------------------------------------------------------------------------
 
     def run(self, task: PartitionTask, message: Any) -> list[Any]:

@@ -62,6 +62,7 @@ class Engine(ABC):
     """All partitions, and the workers that run tasks on them."""
 
     size: int  # the number of partitions
+    on_this_machine = False  # whether all workers are known to be on this machine
 
     @property
     @abstractmethod

@@ -21,6 +21,8 @@ class ThreadEngine(Engine):
     ``workers``: threads at most. Tasks compute all the time, so there are never more than cores.
     """
 
+    on_this_machine = True
+
     def __init__(self, sources: Sequence[Any], workers: int | None = None) -> None:
         self.size = len(sources)
         self._workers = min(workers or parallel.count(), self.size)
