@@ -43,7 +43,8 @@ class _Stated(NamedTuple):
     joint: bool = False
 
 
-def _stated(estimator: Any, summaries: list[Summary]) -> _Stated:
+def state(estimator: Any, summaries: list[Summary]) -> _Stated:
+    """The problems of an estimator, once the partitions are known."""
     from dualgap.estimators.classifier import refuse_one_class
 
     total, p = math.fsum(each.weight for each in summaries), max(each.p for each in summaries)
@@ -118,23 +119,45 @@ def fit(
         intercept, and ``support_certified_`` is all False: more would take more passes over the
         data.
     """
-    _refuse_other(estimator)
     for name in options:
         if name not in Options._fields:
             raise TypeError(unknown("option", name, Options._fields))
+    _refuse_other(estimator)
     sources, own = sources_of(X, y, sample_weight), _options(estimator, options)
     name_features(estimator, sources)
+    spec = spec_of_targets(estimator)
 
     def use(session: Session) -> Any:
-        stated = _stated(estimator, session.summaries)
+        choice = None
+        if hasattr(estimator, "cv"):
+            from dualgap.distributed.selection import choose
+
+            choice = choose(estimator, session, scheme, own)
+        stated = state(_chosen(estimator, choice), session.summaries)
         each = [own] if len(stated.models) == 1 else _in_own_folders(own, len(stated.models))
         found = [session.solve(*one) for one in zip(stated.models, repeat(scheme), each)]
-        return stated.classes, stated.joint, found
+        return choice, stated.classes, stated.joint, found
 
-    classes, estimator._joint, found = in_session(
-        client, sources, spec_of_targets(estimator), own, use
-    )
-    return _publish(estimator, classes, found)
+    choice, classes, joint, found = in_session(client, sources, spec, own, use)
+    model = _chosen(estimator, choice)
+    model._joint = joint
+    _publish(model, classes, found)
+    if choice is not None:
+        estimator._forget_proofs()
+        estimator._take_learnt(model)
+        for name, value in choice.attributes.items():
+            setattr(estimator, name, value)
+    return estimator
+
+
+def _chosen(estimator: Any, choice: Any) -> Any:
+    """The estimator itself, or that which cross-validation has chosen."""
+    if choice is None:
+        return estimator
+    model = estimator._model_of(choice.refit)
+    if hasattr(estimator, "feature_names_in_"):
+        model.feature_names_in_ = estimator.feature_names_in_
+    return model
 
 
 def _refuse_other(estimator: Any) -> None:
@@ -144,10 +167,9 @@ def _refuse_other(estimator: Any) -> None:
     if not hasattr(estimator, "_subproblem"):
         raise ValueError(f"estimator must be one of dualgap, such as LinearSVC(), not {name}")
     if hasattr(estimator, "cv"):
-        raise ValueError(
-            f"{name} chooses among models by folds, which partitioned data does not support: fit "
-            f"one model for each strength of the penalty, such as {name.removesuffix('CV')}"
-        )
+        from dualgap.distributed.selection import refuse_other_choices
+
+        refuse_other_choices(estimator)
     if estimator.categories is not None:
         raise ValueError(
             "categories are not encoded in partitions: encode them before, for example by "

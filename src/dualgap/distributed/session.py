@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.distributed.data.agreement import ResolvedModel, agree, make_block, summarize
+from dualgap.distributed.data.agreement import (
+    ResolvedModel,
+    Summary,
+    agree,
+    features_of,
+    make_block,
+    summarize,
+)
 from dualgap.distributed.data.block import Block, ModelSpec, ProximalTerm, without_samples
 from dualgap.distributed.data.sources import Sources
 from dualgap.distributed.driver.baseline import with_baseline
@@ -20,7 +27,7 @@ from dualgap.distributed.driver.proximal import count_proximal
 from dualgap.distributed.driver.rounds import Driver, StoppingLimits
 from dualgap.distributed.driver.work import WorkSchedule
 from dualgap.distributed.engines import run_with_engine
-from dualgap.distributed.engines.protocol import Engine, retry_until_stable
+from dualgap.distributed.engines.protocol import Engine, PartitionTask, retry_until_stable
 from dualgap.distributed.one_machine import advice
 from dualgap.distributed.progress import RoundProgress
 from dualgap.distributed.schemes import scheme_named
@@ -57,17 +64,34 @@ class Session:
 
     def __init__(self, engine: Engine, sources: Sources, spec: ModelSpec) -> None:
         self.engine, self.sources = engine, sources
-        self.summaries = retry_until_stable(lambda: engine.ask(summarize, spec))
+        self.spec, self.summaries = spec, self.ask(summarize, spec)
         words = advice(engine, sum(each.nbytes for each in self.summaries), sources.path)
         if words:
             warnings.warn(words, stacklevel=2)
 
+    def ask(self, task: PartitionTask, message: Any) -> list[Any]:
+        """The answers of all partitions to a question about their data alone."""
+        answers: list[Any] = retry_until_stable(lambda: self.engine.ask(task, message))
+        return answers
+
+    @property
+    def columns(self) -> tuple[int, int] | None:
+        """How many features there are and the number of the first, if data are to be aligned."""
+        return features_of(self.summaries, self.sources) if self.sources.ragged else None
+
     def solve(
-        self, model: ResolvedModel, scheme_name: str, options: Options
+        self,
+        model: ResolvedModel,
+        scheme_name: str,
+        options: Options,
+        summaries: list[Summary] | None = None,
     ) -> tuple[Solution, Block]:
-        """The solution, and the problem without its samples."""
+        """The solution, and the problem without its samples.
+
+        ``summaries``: of the samples that have weight in this model, if these are not all.
+        """
         engine, (limits, seed) = self.engine, _checked(options)
-        agreement = agree(self.summaries, self.sources, model)
+        agreement = agree(summaries or self.summaries, self.sources, model)
         engine.put([None] * engine.size)
         engine.transform(make_block, agreement, anew=True)
         spec, sizes = model.spec, [each.n for each in self.summaries]

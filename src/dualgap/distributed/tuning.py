@@ -89,6 +89,10 @@ class Tuning:
     rounds_to_project: int = 20
     absurd_rounds: int = 2000
 
+    # The most features for which least squares choose from moments: each fold of each partition has
+    # a matrix of them, 8 MB at 1,000.
+    most_moments: int = 1000
+
     # --- reading partitions -----------------------------------------------------------------------
     # Bytes of data, all of whose workers are on this machine, from which on a warning says so.
     worth_a_word: float = 1e8

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import Block, ModelSpec, RawData, Totals
+from dualgap.distributed.data.folds import Fold
 from dualgap.distributed.data.sources import Sources
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, finite_vector
@@ -50,6 +51,16 @@ def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, 
     arrays = (X.data, X.indices, X.indptr) if storage.is_sparse(X) else (X,)
     nbytes = sum(array.nbytes for array in arrays)
     return Summary(n, p, weight, labels, label_weights, _first_feature(X), nbytes), None
+
+
+def summarize_training(
+    raw: RawData, a: None, k: int, message: tuple[ModelSpec, Fold]
+) -> tuple[Summary, None]:
+    """The same of the samples outside of a fold (a task)."""
+    spec, fold = message
+    raw = raw.raw if isinstance(raw, Block) else raw
+    weights = fold.training_weights(k, raw.X.shape[0], raw.weights)
+    return summarize(raw._replace(weights=weights), a, k, spec)
 
 
 def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
@@ -105,12 +116,14 @@ class ClassWeights(NamedTuple):
 class ResolvedModel(NamedTuple):
     """The model to fit, with what depends on the data: the labels, and a weight for each class.
 
-    Of two labels, the loss sees the second one as 1 and all others as −1.
+    Of two labels, the loss sees the second one as 1 and all others as −1. ``fold``: the samples to
+    leave out, if there are any.
     """
 
     spec: ModelSpec
     labels: Any
     class_weights: ClassWeights | None = None
+    fold: Fold | None = None
 
 
 class Agreement(NamedTuple):
@@ -195,22 +208,24 @@ def features_of(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
     return p, 0
 
 
-def aligned(raw: RawData, columns: tuple[int, int]) -> RawData:
+def aligned(raw: RawData, k: int, columns: tuple[int, int]) -> RawData:
     """The data with so many columns, the first of which has this number in the file."""
     X, (p, first) = raw.X, columns
     return raw._replace(X=type(X)((X.data, X.indices - first, X.indptr), shape=(X.shape[0], p)))
 
 
-def make_block(data: Any, agreement: Agreement) -> Block:
+def make_block(data: Any, k: int, agreement: Agreement) -> Block:
     """The block of a partition, from its data as they were read or from another block of them."""
     model, totals, first = agreement
     raw: RawData = data.raw if isinstance(data, Block) else data
     if first is not None and not isinstance(data, Block):
-        raw = aligned(raw, (totals.p, first))
+        raw = aligned(raw, k, (totals.p, first))
     weights = raw.weights
     if model.class_weights is not None:
         factors = model.class_weights.of(raw.y)
         weights = factors if weights is None else factors * weights
+    if model.fold is not None:
+        weights = model.fold.training_weights(k, raw.X.shape[0], weights)
     block = Block(raw._replace(weights=weights), model.spec, totals)
     block.raw = raw._replace(X=block.X)
     return block

@@ -21,6 +21,7 @@ from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionsLostError,
     PartitionTask,
+    Transform,
     naming_partition,
     run_task,
 )
@@ -39,8 +40,8 @@ def _ask(block: Any, state: Any, k: int, *, order: Order) -> Any:
     return _run(block, state, k, order=order)[0]
 
 
-def _transform(block: Any, order: Order) -> Any:
-    return order.function(block, order.message)
+def _transform(block: Any, k: int, order: Order) -> Any:
+    return order.function(block, k, order.message)
 
 
 def _answer(state: Any) -> Any:
@@ -95,14 +96,14 @@ class DaskEngine(Engine):
         return self._collect(task.__name__, _ask, order=self._order(task, message))
 
     def transform(
-        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+        self, function: Transform, message: Any, *, anew: bool = False
     ) -> None:
         if anew:
             self._transforms.clear()
         self._transforms.append(Order(function, message))
         order = self._futures.shared(self._transforms[-1])
         self._blocks = [
-            self._at_home(function.__name__, _transform, k, block, order)
+            self._at_home(function.__name__, _transform, k, block, k, order)
             for k, block in enumerate(self._blocks)
         ]
         self._futures.settle(self._blocks)
@@ -165,7 +166,7 @@ class DaskEngine(Engine):
             block = self._at_home("load", source.read, k, *source.args, **again)
         for order in self._transforms:
             shared = self._futures.shared(order)
-            block = self._at_home(order.function.__name__, _transform, k, block, shared)
+            block = self._at_home(order.function.__name__, _transform, k, block, k, shared)
         return block
 
     def _assign(self) -> None:

@@ -15,6 +15,7 @@ from dualgap.distributed.engines.mpi_messages import LateError, Messages
 from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionTask,
+    Transform,
     about_partition,
     run_task,
 )
@@ -48,7 +49,7 @@ class MpiEngine(Engine):
         return self._order(_ASK, task, message)
 
     def transform(
-        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+        self, function: Transform, message: Any, *, anew: bool = False
     ) -> None:
         self._order(_TRANSFORM, function, message)
 
@@ -126,7 +127,7 @@ class MpiEngine(Engine):
             self._duals[k] = message[k]
             return None
         if kind == _TRANSFORM:
-            self._blocks[k] = function(self._blocks[k], message)
+            self._blocks[k] = function(self._blocks[k], k, message)
             return None
         answer, dual = run_task(function, self._blocks[k], self._duals[k], k, message)
         if kind == _RUN:
@@ -134,5 +135,5 @@ class MpiEngine(Engine):
         return answer
 
 
-def _load(source: Any, message: None) -> Any:
+def _load(source: Any, k: int, message: None) -> Any:
     return source.load()

@@ -18,7 +18,7 @@ The calls of a driver:
 
     engine.run(task, message)            a round: the new dual variables replace the old ones
     engine.ask(task, message)            a question: dual variables stay as they are
-    engine.transform(function, message)  block = function(block, message), also after a failure
+    engine.transform(function, message)  block = function(block, k, message), also after a failure
     engine.copy(), engine.put(duals)     read and write all dual variables; both make a copy
 
 When workers fail, the engine loads their data again, restores their dual variables from the last
@@ -46,6 +46,7 @@ from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
 from dualgap.steps.base import dual_start
 
+Transform = Callable[[Any, int, Any], Any]
 PartitionTask = Callable[[Any, Any, int, Any], tuple[Any, Any]]
 
 
@@ -83,9 +84,9 @@ class Engine(ABC):
 
     @abstractmethod
     def transform(
-        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+        self, function: Transform, message: Any, *, anew: bool = False
     ) -> None:
-        """Replace the data of each partition by ``function(data, message)``.
+        """Replace the data of each partition k by ``function(data, k, message)``.
 
         ``anew``: the function may also have the data as they were read, so that a partition that is
         read again needs none of the earlier transforms.

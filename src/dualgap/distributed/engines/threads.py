@@ -8,6 +8,7 @@ from typing import Any
 from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionTask,
+    Transform,
     about_partition,
     run_task,
 )
@@ -28,7 +29,7 @@ class ThreadEngine(Engine):
         self._workers = min(workers or parallel.count(), self.size)
         self._duals: list[Any] = [None] * self.size
         self._blocks: list[Any] = list(sources)
-        self.transform(lambda source, _: source.load(), None)
+        self.transform(lambda source, k, _: source.load(), None)
 
     @property
     def workers(self) -> int:
@@ -45,10 +46,10 @@ class ThreadEngine(Engine):
         return self._each(lambda k: run_task(task, self._blocks[k], self._duals[k], k, message)[0])
 
     def transform(
-        self, function: Callable[[Any, Any], Any], message: Any, *, anew: bool = False
+        self, function: Transform, message: Any, *, anew: bool = False
     ) -> None:
         def work(k: int) -> None:
-            self._blocks[k] = function(self._blocks[k], message)
+            self._blocks[k] = function(self._blocks[k], k, message)
 
         self._each(work)
 
