@@ -10,7 +10,7 @@ the delayed object that it was read from.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,9 +95,7 @@ class DaskEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._collect(task.__name__, _ask, order=self._order(task, message))
 
-    def transform(
-        self, function: Transform, message: Any, *, anew: bool = False
-    ) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         if anew:
             self._transforms.clear()
         self._transforms.append(Order(function, message))

@@ -48,9 +48,7 @@ class MpiEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._order(_ASK, task, message)
 
-    def transform(
-        self, function: Transform, message: Any, *, anew: bool = False
-    ) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         self._order(_TRANSFORM, function, message)
 
     def copy(self) -> list[Floats]:

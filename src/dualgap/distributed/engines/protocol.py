@@ -83,9 +83,7 @@ class Engine(ABC):
         """The same for a task that leaves dual variables as they are."""
 
     @abstractmethod
-    def transform(
-        self, function: Transform, message: Any, *, anew: bool = False
-    ) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         """Replace the data of each partition k by ``function(data, k, message)``.
 
         ``anew``: the function may also have the data as they were read, so that a partition that is

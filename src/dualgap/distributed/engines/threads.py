@@ -45,9 +45,7 @@ class ThreadEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._each(lambda k: run_task(task, self._blocks[k], self._duals[k], k, message)[0])
 
-    def transform(
-        self, function: Transform, message: Any, *, anew: bool = False
-    ) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         def work(k: int) -> None:
             self._blocks[k] = function(self._blocks[k], k, message)
 
