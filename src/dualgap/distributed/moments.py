@@ -47,9 +47,9 @@ def fold_moments(data: Any, a: Any, k: int, question: MomentQuestion) -> tuple[M
     """The moments of each fold (a task)."""
     raw, folds = _raw(data, k, question), question.folds
     n, size = len(raw.y), raw.X.shape[1] + 1
-    weight, sums = np.zeros(folds.count), np.zeros((folds.count, size))
-    products = np.zeros((folds.count, size, size))
-    for j in range(folds.count):
+    weight, sums = np.zeros(folds.total), np.zeros((folds.total, size))
+    products = np.zeros((folds.total, size, size))
+    for j in range(folds.total):
         own = Fold(folds, j).test_weights(k, n, raw.weights)
         rows = np.flatnonzero(own)
         s, y = own[rows], np.asarray(raw.y, dtype=np.float64)[rows]

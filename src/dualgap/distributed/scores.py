@@ -88,7 +88,7 @@ def scores_in(
     if deviance:
         return np.asarray(-own / total)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(of_mean > 0.0, 1.0 - own / of_mean, own == 0.0)
+        return np.asarray(np.where(of_mean > 0.0, 1.0 - own / of_mean, own == 0.0))
 
 
 def score_of(model: Any, X: Any, y: Any, sample_weight: Any, client: Any) -> float:

@@ -27,8 +27,9 @@ from dualgap.estimators import (
     RidgeCV,
 )
 from dualgap.estimators.selection.folds import Choice
+from dualgap.estimators.selection.grids import Cs_of
 from dualgap.estimators.selection.lasso_cv import LeastSquaresCV
-from dualgap.estimators.selection.paths import Cs_of, warn_of_unsolved
+from dualgap.estimators.selection.paths import warn_of_unsolved
 from dualgap.linalg.validate import Floats, whole
 
 _BY_MOMENTS = (LeastSquaresCV, RidgeCV)
@@ -108,8 +109,8 @@ def _by_fits(
     order = np.argsort(grid if name == "C" else -grid, kind="stable")
     deviance = isinstance(estimator, PoissonRegressorCV)
     quiet = options._replace(callback=None, progress=False)
-    scores, unsolved, lights = np.empty((folds.count, len(grid))), [], []
-    for j in range(folds.count):
+    scores, unsolved, lights = np.empty((folds.total, len(grid))), [], []
+    for j in range(folds.total):
         fold = Fold(folds, j)
         summaries = session.ask(summarize_training, (session.spec, fold))
         models: list[Any] = [None] * len(grid)

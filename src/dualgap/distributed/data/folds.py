@@ -15,7 +15,7 @@ from dualgap.linalg.validate import Floats
 class Folds(NamedTuple):
     """How samples are drawn; ``first``: the number of the first one of each partition."""
 
-    count: int
+    total: int
     seed: int
     first: tuple[int, ...]
 
@@ -23,7 +23,7 @@ class Folds(NamedTuple):
         """The fold of each of the n samples of partition k."""
         bits = np.random.PCG64(self.seed)
         bits.advance(self.first[k])
-        return (np.random.Generator(bits).random(n) * self.count).astype(np.int64)
+        return (np.random.Generator(bits).random(n) * self.total).astype(np.int64)
 
 
 class Fold(NamedTuple):
