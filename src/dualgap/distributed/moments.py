@@ -27,7 +27,7 @@ class MomentQuestion(NamedTuple):
     shift: Floats | None = None
 
 
-class Moments(NamedTuple):
+class FoldSums(NamedTuple):
     """Of each fold: the weight, the sums of all columns, and the sums of their products."""
 
     weight: Floats
@@ -43,7 +43,7 @@ def column_sums(data: Any, a: Any, k: int, question: MomentQuestion) -> tuple[Fl
     return np.concatenate([[weights.sum()], weights @ raw.X, [weights @ y]]), a
 
 
-def fold_moments(data: Any, a: Any, k: int, question: MomentQuestion) -> tuple[Moments, Any]:
+def fold_moments(data: Any, a: Any, k: int, question: MomentQuestion) -> tuple[FoldSums, Any]:
     """The moments of each fold (a task)."""
     raw, folds = _raw(data, k, question), question.folds
     n, size = len(raw.y), raw.X.shape[1] + 1
@@ -64,7 +64,7 @@ def fold_moments(data: Any, a: Any, k: int, question: MomentQuestion) -> tuple[M
         products[j, :-1, :-1] = inner.toarray() if storage.is_sparse(inner) else inner
         products[j, :-1, -1] = products[j, -1, :-1] = (s * y) @ X
         products[j, -1, -1] = (s * y) @ y
-    return Moments(weight, sums, products), a
+    return FoldSums(weight, sums, products), a
 
 
 def _raw(data: Any, k: int, question: MomentQuestion) -> RawData:
@@ -73,7 +73,7 @@ def _raw(data: Any, k: int, question: MomentQuestion) -> RawData:
     return data if question.columns is None else aligned(data, k, question.columns)
 
 
-def moments_in(session: Any, folds: Folds) -> tuple[Moments, Floats]:
+def moments_in(session: Any, folds: Folds) -> tuple[FoldSums, Floats]:
     """The moments of all partitions, and the shift that they refer to."""
     question = MomentQuestion(folds, session.columns)
     totals = np.sum(session.ask(column_sums, question), axis=0)
@@ -82,7 +82,7 @@ def moments_in(session: Any, folds: Folds) -> tuple[Moments, Floats]:
     if sparse:
         shift[:-1] = 0.0
     answers = session.ask(fold_moments, question._replace(shift=shift))
-    return Moments(*(np.sum(each, axis=0) for each in zip(*answers))), shift
+    return FoldSums(*(np.sum(each, axis=0) for each in zip(*answers))), shift
 
 
 def has_sparse_rows(data: Any, a: Any, k: int, message: None) -> tuple[bool, Any]:
@@ -90,7 +90,7 @@ def has_sparse_rows(data: Any, a: Any, k: int, message: None) -> tuple[bool, Any
     return bool(storage.is_sparse(data.X)), a
 
 
-def points_of(moments: Moments, shift: Floats) -> tuple[Floats, Floats, list[tuple[Any, Any]]]:
+def points_of(moments: FoldSums, shift: Floats) -> tuple[Floats, Floats, list[tuple[Any, Any]]]:
     """Points with these moments, their weights, and the training and test points of each fold."""
     points, weights = [], []
     for weight, sums, products in zip(*moments):

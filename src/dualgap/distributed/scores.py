@@ -25,7 +25,7 @@ class _Judged(NamedTuple):
     mean: float
 
 
-class Question(NamedTuple):
+class ScoreQuestion(NamedTuple):
     """``task`` for each of some messages, about the samples that have weight.
 
     ``columns``: to align data with; ``fold``: the samples to judge by, if these are not all.
@@ -37,7 +37,7 @@ class Question(NamedTuple):
     fold: Fold | None = None
 
 
-def judge(data: Any, a: Any, k: int, question: Question) -> tuple[Floats, Any]:
+def judge(data: Any, a: Any, k: int, question: ScoreQuestion) -> tuple[Floats, Any]:
     """What a task answers to each of its messages (a task)."""
     raw: RawData = data.raw if isinstance(data, Block) else data
     if question.columns is not None and not isinstance(data, Block):
@@ -74,7 +74,7 @@ def scores_in(
     """The score of each model; ``deviance``: minus the mean deviance in place of R² or D²."""
 
     def sums(task: Any, messages: list[Any]) -> Any:
-        answers = session.ask(judge, Question(task, messages, columns, fold))
+        answers = session.ask(judge, ScoreQuestion(task, messages, columns, fold))
         return np.sum(answers, axis=0).T
 
     columns = session.columns

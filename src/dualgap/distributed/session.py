@@ -20,7 +20,7 @@ from dualgap.distributed.data.agreement import (
 from dualgap.distributed.data.block import Block, ModelSpec, ProximalTerm, without_samples
 from dualgap.distributed.data.sources import Sources
 from dualgap.distributed.driver.baseline import with_baseline
-from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity, saved_duals
+from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity
 from dualgap.distributed.driver.facts import DriverFacts, driver_facts
 from dualgap.distributed.driver.newton_rounds import NewtonDriver
 from dualgap.distributed.driver.proximal import count_proximal
@@ -34,6 +34,7 @@ from dualgap.distributed.schemes import scheme_named
 from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.tasks import measure
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
 from dualgap.proof.goal import check_reference
@@ -57,6 +58,15 @@ class Options(NamedTuple):
     checkpoint_every: int = 10
     round_seconds: float = 600.0
     relative_to: str = "optimum"
+    dual: Any = "auto"
+
+    def bring_samples(self, skeleton: Block) -> bool:
+        """Whether what is as long as there are samples comes to the driver."""
+        if isinstance(self.dual, str) and self.dual == "auto":
+            return bool(8 * skeleton.totals.n * skeleton.width <= TUNING.dual_bytes)
+        if not isinstance(self.dual, (bool, np.bool_)):
+            raise ValueError(f'dual must be True, False or "auto", not {self.dual!r}')
+        return bool(self.dual)
 
 
 class Session:
@@ -96,6 +106,7 @@ class Session:
         engine.transform(make_block, agreement, anew=True)
         spec, sizes = model.spec, [each.n for each in self.summaries]
         skeleton = without_samples(spec, agreement.totals)
+        with_samples = options.bring_samples(skeleton)
         scheme = scheme_named(scheme_name, skeleton, options.work)
         _refuse(scheme, skeleton)
         work = scheme.first_work(skeleton), scheme.max_work(skeleton), scheme.work_per_exchange
@@ -107,13 +118,13 @@ class Session:
             folder = CheckpointFolder(options.checkpoint, own)
             saved = folder.read()
             if saved is not None:
-                engine.put(saved_duals(saved, [size * skeleton.width for size in sizes]))
+                folder.put_duals(engine, saved, [size * skeleton.width for size in sizes])
                 retry_until_stable(lambda: engine.run(measure, False))
         make = NewtonDriver if isinstance(scheme, NewtonScheme) else Driver
         driver = make(
             engine, facts, scheme, schedule, limits, seed, options.callback, folder, saved
         )
-        return _finish(driver, options.progress), skeleton
+        return _finish(driver, options.progress, with_samples), skeleton
 
 
 def in_session(
@@ -189,14 +200,14 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
     return facts
 
 
-def _finish(driver: Driver, progress: bool) -> Solution:
+def _finish(driver: Driver, progress: bool, with_samples: bool) -> Solution:
     with RoundProgress(driver) if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:
             with deferred() as driver.interrupted:
                 status = driver.run_to_the_end()
-        proof, w, duals = driver.final_proof()
+        proof, w, dual = driver.final_proof(with_samples=with_samples)
         if driver.progress is not None:
             driver.progress.show(driver.passes, proof.gap, driver.target)
     target = driver.goal.gap(proof.dual)
@@ -206,11 +217,11 @@ def _finish(driver: Driver, progress: bool) -> Solution:
     return Solution(
         coef=coef,
         intercept=intercept,
-        dual=driver.skeleton.shaped(np.concatenate(duals)),
+        dual=np.empty(0) if dual is None else driver.skeleton.shaped(dual),
         certificate=proof,
         history=driver.history,
         status=status,
-        method=f"{driver.scheme.name} on {driver.engine.size} partitions",
+        method=driver.scheme.method(driver.engine.size),
         target=target,
         passes=driver.passes,
     )

@@ -29,6 +29,7 @@ def solve(
     checkpoint_every: int = 10,
     round_seconds: float = 600.0,
     relative_to: str = "optimum",
+    dual: Any = "auto",
 ) -> Solution:
     """Fit a problem whose data is in partitions, and prove how good the fit is.
 
@@ -60,10 +61,16 @@ def solve(
     checkpoint : path, optional
         A folder. If it has a checkpoint of this problem, the run continues from there.
     checkpoint_every : int
-        Rounds between two copies of the dual variables, in that folder and in the memory of the
-        driver: when a worker fails, the progress of at most that many rounds is lost.
+        Rounds between two copies of the dual variables, in that folder and in the memory of other
+        workers: when a worker fails, the progress of at most that many rounds is lost. The folder
+        must be one that all workers share.
     round_seconds : float
         How long a round may take before the run raises an error.
+
+    dual : bool or "auto"
+        Whether the solution has the dual variables, and what each sample adds to the gap. They are
+        as long as there are samples; "auto" brings them here if they take at most 64 MB. Otherwise
+        ``solution.dual`` and ``solution.certificate.sample_parts`` are empty.
 
     Returns
     -------
@@ -72,7 +79,7 @@ def solve(
     """
     options = Options(
         work, tol, max_epochs, max_seconds, random_state, callback, progress, warm_start,
-        checkpoint, checkpoint_every, round_seconds, relative_to,
+        checkpoint, checkpoint_every, round_seconds, relative_to, dual,
     )  # fmt: skip
     stated = as_partitioned(problem, partitions)
 

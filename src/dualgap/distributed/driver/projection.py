@@ -20,7 +20,7 @@ class Projection:
         if self.judged or not 0.0 < gap < math.inf:
             return
         self.seen.append((rounds, gap))
-        if rounds < TUNING.rounds_to_project:
+        if rounds - self.seen[0][0] < TUNING.rounds_to_project:  # a resumed run begins anew
             return
         left, self.judged = rounds_left(self.seen, target), True
         if left > TUNING.absurd_rounds:

@@ -51,6 +51,9 @@ class MpiEngine(Engine):
     def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         self._order(_TRANSFORM, function, message)
 
+    def keep(self) -> None:
+        """A lost process ends the run."""
+
     def copy(self) -> list[Floats]:
         return self._order(_COPY, None, None)
 
