@@ -381,6 +381,13 @@ def test_only_the_given_client_is_used(client, monkeypatch):
     assert solve(problem(), client, work=2, tol=0.1).converged
 
 
+def test_the_active_client_is_used(client):
+    """Its workers, not threads of this process."""
+    solution = solve(problem(), work=2, partitions=4, tol=0.1)
+    assert solution.history.workers[-1] == len(client.nthreads())
+    assert solve(problem(), 1, work=2, partitions=4, tol=0.1).history.workers[-1] == 1
+
+
 def test_a_closed_client(client):
     other = distributed.Client(client.scheduler.address, set_as_default=False)
     other.close()
@@ -440,6 +447,48 @@ def test_two_and_four_workers_give_the_same_bits(client, four, scheme):
     assert np.array_equal(first.dual, second.dual)
     assert np.array_equal(first.coef, second.coef)
     assert first.certificate.gap == second.certificate.gap
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("scheme", ["newton", "cocoa+"])
+def test_a_frozen_worker_loses_its_partitions_to_others(scheme):
+    """It never answers again, and the run ends all the same, long before Dask would give it up."""
+    one, tol = to_interrupt(scheme)
+    with started(3) as cluster, distributed.Client(cluster) as client:
+        frozen = pids(client)[0]
+        freeze = at(2, lambda: os.kill(frozen, signal.SIGSTOP))
+        how = {"partitions": 6, "work": WORK[scheme], "tol": tol, "round_seconds": 40.0}
+        try:
+            solution = solve(one, client, scheme, callback=freeze, **how)
+        finally:
+            os.kill(frozen, signal.SIGKILL)
+    reaches(one, solution, tol)
+    assert solution.history.workers[1] == 3
+    assert solution.history.workers[-1] == 2
+    assert solution.history.lost.sum() > 0
+
+
+class Forgetful:
+    """A loader that fails in each new process the first time."""
+
+    seen = False
+
+    def __call__(self, part):
+        if not Forgetful.seen:
+            Forgetful.seen = True
+            raise ConnectionError("the service is away")
+        return part
+
+
+@pytest.mark.cluster
+def test_a_loader_that_fails_once_is_tried_again():
+    X, y = sparse_data()
+    with started(2) as cluster, distributed.Client(cluster) as client:
+        parts = [dask.delayed(Forgetful())(part) for part in blocks(X, y, 4)]
+        solution = solve(Partitioned(parts, lam=0.05), client)
+        names = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert solution.converged
+    assert {"dualgap:make_block", "dualgap:sample_sums"} <= set(names)
 
 
 @pytest.mark.cluster
