@@ -455,9 +455,11 @@ def test_a_frozen_worker_loses_its_partitions_to_others(scheme):
     """It never answers again, and the run ends all the same, long before Dask would give it up."""
     one, tol = to_interrupt(scheme)
     with started(3) as cluster, distributed.Client(cluster) as client:
+        how = {"partitions": 6, "work": WORK[scheme], "tol": tol}
+        solve(one, client, scheme, **how)  # workers that load kernels have few heartbeats
         frozen = pids(client)[0]
         freeze = at(2, lambda: os.kill(frozen, signal.SIGSTOP))
-        how = {"partitions": 6, "work": WORK[scheme], "tol": tol, "round_seconds": 40.0}
+        how["round_seconds"] = 100.0
         try:
             solution = solve(one, client, scheme, callback=freeze, **how)
         finally:

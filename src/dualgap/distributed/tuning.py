@@ -136,8 +136,9 @@ class Tuning:
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5
     # Seconds after which workers that send no heartbeats are given up if others do: a quarter of
-    # `round_seconds` if that is less. Partitions are then read again, so it should not be short.
-    patience_seconds: float = 30.0
+    # `round_seconds` if that is less. With 10, on two cores that 25 processes wanted, workers that
+    # compiled their first kernels were taken for frozen.
+    patience_seconds: float = 60.0
     # Losses in a row, without a round in between, after which the partition itself is to blame:
     # probably it needs more memory than a worker has.
     losses_in_a_row: int = 5
