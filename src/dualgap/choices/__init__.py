@@ -2,12 +2,12 @@
 
 from dualgap.choices.certified_choice import CertifiedChoice, certified_choice
 from dualgap.choices.certified_path import CertifiedPath, certified_path
-from dualgap.choices.leave_one_out import LeaveOneOut, leave_one_out
+from dualgap.choices.leave_one_out import LeftOutBounds, leave_one_out
 
 __all__ = [
     "CertifiedChoice",
     "CertifiedPath",
-    "LeaveOneOut",
+    "LeftOutBounds",
     "certified_choice",
     "certified_path",
     "leave_one_out",

@@ -20,7 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
 from dualgap.choices.between import Point, middle_of, pair_of
-from dualgap.choices.fold import Bounds, Fold
+from dualgap.choices.fold import Bounds, FoldProblems
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.problem.intercept import split
@@ -134,7 +134,7 @@ def certified_choice(
     X, y = indexable(X, y)
     labelled = is_classifier(model)
     folds = [
-        Fold.of(
+        FoldProblems.of(
             clone(model), name, *(_safe_indexing(data, rows) for rows in fold for data in (X, y))
         )
         for fold in check_cv(cv, y, classifier=labelled).split(X, y)
@@ -166,7 +166,7 @@ def certified_choice(
 class _Search:
     """Cuts cells until none can contain a strength that is much better than the best one."""
 
-    def __init__(self, folds: list[Fold], accuracy: float | None) -> None:
+    def __init__(self, folds: list[FoldProblems], accuracy: float | None) -> None:
         self.folds, self.accuracy = folds, accuracy
         self.fits, self.interrupted = 0, False
 
@@ -248,11 +248,11 @@ class _Search:
         return self.node(node.strength, points) if fits else node
 
     @staticmethod
-    def floor(fold: Fold, k: int) -> float:
+    def floor(fold: FoldProblems, k: int) -> float:
         """Gaps below are as small as fits can make them."""
         return 10.0 * _LEAST_TOL * fold.problems[k].problem.scale
 
-    def fitted(self, fold: Fold, k: int, strength: float, start: Any, gap: float) -> Point:
+    def fitted(self, fold: FoldProblems, k: int, strength: float, start: Any, gap: float) -> Point:
         view, lam = fold.problems[k], fold.lam(k, strength)
         problem = view.problem.with_lam(lam)
         tol = max(gap / problem.scale, _LEAST_TOL) if gap else _FIRST_TOL

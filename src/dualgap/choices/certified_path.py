@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.choices.strength_range import Model
+from dualgap.choices.strength_range import FittedPair
 from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -117,7 +117,9 @@ class _Walk:
         self.problem, self.low, self.high, self.eps = problem, low, high, eps
         self.options = options
         self.bound = eps * min(problem.with_lam(lam).scale for lam in (low, high))
-        self.pieces: list[tuple[Model, float, float, float]] = []  # with low, high and largest gap
+        self.pieces: list[
+            tuple[FittedPair, float, float, float]
+        ] = []  # with low, high and largest gap
         self.fits = 0
 
     def run(self, max_models: int, warm: Any) -> CertifiedPath:
@@ -145,12 +147,12 @@ class _Walk:
             covered = bottom
         return self.result()
 
-    def fit(self, lam: float, warm: Any) -> Model:
+    def fit(self, lam: float, warm: Any) -> FittedPair:
         self.fits += 1
         problem = self.problem = self.problem.with_lam(lam)
-        return Model.of(problem, solve(problem, warm_start=warm, **self.options))
+        return FittedPair.of(problem, solve(problem, warm_start=warm, **self.options))
 
-    def refuse(self, model: Model) -> None:
+    def refuse(self, model: FittedPair) -> None:
         raise ValueError(
             f"eps = {self.eps:g} is too small: at λ = {model.lam:g} the fit has a gap of "
             f"{model.fitted.certificate.gap:.1e} where {self.bound:.1e} is needed with room to "

@@ -23,7 +23,7 @@ class Bounds(NamedTuple):
     high: float
 
 
-class Fold(NamedTuple):
+class FoldProblems(NamedTuple):
     """The problems of an estimator on the training part of a fold, and the test part.
 
     ``classes``  labels; None for regression
@@ -39,7 +39,7 @@ class Fold(NamedTuple):
     max_epochs: int
 
     @classmethod
-    def of(cls, model: Any, name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> Fold:
+    def of(cls, model: Any, name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> FoldProblems:
         model.set_params(**{name: 1.0})
         problems = list(_problems_of(model, X, y))
         classes = model.classes_ if is_classifier(model) else None

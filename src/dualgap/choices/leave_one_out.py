@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.choices.left_out import Interval, left_out_values, strength_of
+from dualgap.choices.between import Interval
+from dualgap.choices.left_out import left_out_values, strength_of
 from dualgap.choices.newton_left_out import NewtonLeftOut
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
@@ -23,7 +24,7 @@ _REFIT_TOL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class LeftOutBounds:
     """Bounds on the decision value of each sample, at the optimum of the problem without it.
 
     ``low``, ``high``  the bounds, shape (n,)
@@ -86,7 +87,7 @@ class LeaveOneOut:
 
 def leave_one_out(
     model: Any, *, sharpen: int = 5_000, refits: int = 0, fixed: str | None = None
-) -> LeaveOneOut:
+) -> LeftOutBounds:
     """Bound what each sample's decision value would be if the model were fitted without it.
 
     Parameters
@@ -108,7 +109,7 @@ def leave_one_out(
 
     Returns
     -------
-    LeaveOneOut
+    LeftOutBounds
         The tighter the fit's own ``tol``, the narrower the bounds.
     """
     problem, solution, usual = _of(model)
@@ -134,7 +135,7 @@ def leave_one_out(
         low[j], high[j] = max(low[j], found[0]), min(high[j], found[1])
     y = np.real(problem.y)
     fitted = problem.decision(joined(problem, solution.coef, solution.intercept))
-    return LeaveOneOut(low, high, fitted, np.array(y), two)
+    return LeftOutBounds(low, high, fitted, np.array(y), two)
 
 
 def _of(model: Any) -> tuple[Problem, Any, str]:

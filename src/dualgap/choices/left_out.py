@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap.choices.between import Interval
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
@@ -37,13 +38,6 @@ _RATIO = 2.0**0.25  # of the lengths k that are tried for each sample, in units 
 _LENGTHS = _RATIO ** np.arange(-24, 17)
 _CHORD_RATIO = 2.0**0.25  # of the lengths at which E is computed
 _CHORDS = 96  # on each side
-
-
-class Interval(NamedTuple):
-    """Lower and upper bounds on decision values."""
-
-    low: Floats
-    high: Floats
 
 
 class _Facts(NamedTuple):

@@ -25,7 +25,7 @@ _HALVINGS = 12
 _FARTHEST = 30.0  # as an exponent of 2: how far from its λ a model is tried
 
 
-class Model(NamedTuple):
+class FittedPair(NamedTuple):
     """A fitted model with all that its gap at another λ depends on.
 
     ``fitted``  a ``Solution``, or the ``Fit`` of an estimator
@@ -37,7 +37,7 @@ class Model(NamedTuple):
     pair: Pair
 
     @classmethod
-    def of(cls, problem: Problem, fitted: Any) -> Model:
+    def of(cls, problem: Problem, fitted: Any) -> FittedPair:
         w = joined(problem, fitted.coef, fitted.intercept)
         a = problem.flat(fitted.dual, "dual", problem.n)
         return cls(problem, fitted, Pair(w, a, problem.decision(w), problem.average(a)))
