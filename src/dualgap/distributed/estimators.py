@@ -181,8 +181,8 @@ def _publish(
 ) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    from dualgap.estimators.fits import complaint
-    from dualgap.estimators.fitted import Fit, centred
+    from dualgap.estimators.fits import Fit, complaint
+    from dualgap.estimators.published import centred
 
     solutions = [solution for solution, _ in found]
     words = complaint(solutions, estimator.tol, estimator.max_iter, False)

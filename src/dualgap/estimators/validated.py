@@ -1,4 +1,4 @@
-"""A user's data, checked once: plain arrays in a few lines, anything else by scikit-learn.
+"""A user's data and words, checked once: plain arrays in a few lines, others by scikit-learn.
 
 scikit-learn's checks take 0.1 ms whatever the data are, a fifth of a fit to small data, and a pass
 over X to look for NaN, which ``Problem`` looks for as well. ``refuse_as_sklearn`` gives the refusal
@@ -24,10 +24,21 @@ from sklearn.utils.validation import (
 
 from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
 from dualgap.linalg.storage import is_coded
-from dualgap.linalg.validate import Floats, number
+from dualgap.linalg.validate import Floats, number, unknown
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
+# Of scikit-learn's classes and functions, old versions included.
+RIDGE_SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
+LOGISTIC_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+POISSON_SOLVERS = ("lbfgs", "newton-cholesky")
+QUANTILE_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
+_WORDS: dict[str, tuple[Any, ...]] = {
+    "selection": ("cyclic", "random"),
+    "dual": (True, False, "auto"),
+    "gcv_mode": (None, "auto", "svd", "eigen"),
+    "precompute": (True, False, "auto"),
+}
 
 
 def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
@@ -143,3 +154,27 @@ def _is_finite(array: Any) -> bool:
     """Whether all entries are finite; False as well if their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.add.reduce(array, axis=None)))
+
+
+# --- words that change nothing --------------------------------------------------------------------
+
+
+def check_ignored(model: Any) -> None:
+    """Refuse words that scikit-learn does not know: a misspelt one would be ignored as well."""
+    for name, known in _WORDS.items():
+        value = getattr(model, name, known[0])
+        if isinstance(value, (str, bool, np.bool_, type(None))):
+            check_word(value, name, known)
+        elif name != "precompute":  # that may be an array
+            raise ValueError(unknown(name, repr(value), [str(word) for word in known]))
+    solvers = model._solvers
+    if solvers:
+        check_word(model.solver, "solver", solvers)
+
+
+def check_word(value: Any, name: str, known: tuple[Any, ...]) -> None:
+    """One of the words, which are strings, booleans or None."""
+    if isinstance(value, np.bool_):
+        value = bool(value)
+    if not any(type(word) is type(value) and word == value for word in known):
+        raise ValueError(unknown(name, str(value), [str(word) for word in known]))

@@ -75,7 +75,7 @@ class Run(ABC):
     may_end: bool = True
     # Rounds made so far, if ``advance`` may make several; None: one for each call.
     rounds: int | None = None
-    # Whether the first round mostly is the whole run (``run/at_once.py``).
+    # Whether the first round mostly is the whole run (``run/solve.py``).
     ends_at_once: bool = False
     # Seconds spent on repeating earlier work; the history leaves them out.
     repeated_seconds: float = 0.0
