@@ -25,7 +25,6 @@ from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.tasks import measure
 from dualgap.linalg.validate import LARGEST, number, whole
-from dualgap.problem.intercept import split
 from dualgap.proof.goal import check_reference
 from dualgap.run.interrupt import deferred
 from dualgap.run.progress import Progress
@@ -224,7 +223,7 @@ def _finish(driver: Driver, progress: bool) -> Solution:
     target = driver.goal.gap(proof.dual)
     if proof.gap <= target:
         status = Status.CONVERGED
-    coef, intercept = split(driver.skeleton, w)
+    coef, intercept = driver.skeleton.split(w)
     return Solution(
         coef=coef,
         intercept=intercept,

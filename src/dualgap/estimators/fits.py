@@ -24,7 +24,7 @@ from dualgap.compile.first_use import first_fit
 from dualgap.estimators.published import OF_DIFFERENCES, published
 from dualgap.linalg.validate import Floats, number, whole
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint
 from dualgap.proof.prove import find_proof
@@ -248,7 +248,7 @@ def finish(problem: Problem, solution: Solution) -> Fit:
         shown = None if publish is None else publish(problem, w)
         w = w if shown is None else shown
         known = find_proof(problem, w, problem.flat(solution.dual, "dual", problem.n))
-        coef, intercept = split(problem, w)
+        coef, intercept = problem.split(w)
     proof, dual, w, z, point = known
     if problem.X.dtype != np.float64:
         coef = coef.astype(problem.X.dtype)

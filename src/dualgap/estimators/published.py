@@ -11,7 +11,7 @@ from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.baseline import mean_residuals
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 
 # A shift of the intercept below this share of its size is rounding: the solution stays as it is,
 # and its certificate with it.
@@ -26,7 +26,7 @@ def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | 
     They have the dtype of X. Of all models with the same objective value they are the one that
     other libraries find. ``z`` = Xw, if it is known.
     """
-    coef, intercept = split(problem, w)
+    coef, intercept = problem.split(w)
     shown, best = coef, intercept
     if is_open(problem):
         shown, best = least_norm(problem, shown, best)

@@ -89,7 +89,8 @@ class Problem(Parts):
     ) -> None:
         super().__init__(X, intercept, intercept_scaling)
         self.loss = self.given_loss = check_loss(loss)
-        self.n_targets = count_targets(y, self.loss, penalty)
+        if np.ndim(y) == 2:
+            self.n_targets = count_targets(y, self.loss, penalty)
         y = y if self.n_targets == 1 else finite_matrix(y, "y", (self.n, self.n_targets)).ravel()
         y, self.classes = check_targets(y, self.loss, self.n * self.n_targets)
         self.y = self.plain_y = storage.read_only(y)
@@ -103,7 +104,7 @@ class Problem(Parts):
             self.penalty = self._given = self._on_coefficients(self.feature_penalty)
         self.lam = positive(lam, "lam")
         self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
-        self.c = storage.as_shares(shares_of(self.s, self.n))
+        self.c = np.broadcast_to(1.0 / self.n, self.n) if self.s is None else shares_of(self.s)
         self._refuse_tiny_lam()
         self._refuse_impossible_penalty()
 
@@ -235,6 +236,15 @@ class Problem(Parts):
     def shaped(self, vector: Floats) -> Floats:
         """A flat vector as users see it: with a column for each class, if there are several."""
         return vector if self.width == 1 else vector.reshape(-1, self.width)
+
+    def split(self, w: Floats) -> tuple[Floats, Any]:
+        """The coefficients of X, and the intercept as users see it (``intercept.py``): a number, or
+        one for each class."""
+        own = self.p * self.width
+        intercept = self.constant * w[own:] if self.has_intercept else np.zeros(self.width)
+        if self.shift is not None:
+            intercept = intercept - self.shift.image(w[:own].reshape(-1, self.width))
+        return self.shaped(w[:own]), float(intercept[0]) if self.width == 1 else intercept
 
     # --- what methods and certificates need to know -------------------------------------------
 

@@ -11,8 +11,7 @@ from dualgap.compile.kernels import ordered_kernel
 from dualgap.compile.rules import conj, conj_slope, domain, value
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
-from dualgap.linalg.products import is_zero
-from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import is_on_groups
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.group_terms import sums_over_groups
 from dualgap.proof.terms import LOST_SQUARE, Sums, chunk_sum, total, with_underflow
@@ -31,8 +30,8 @@ def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums
     if not bounded:
         return found
     # Squares of small numbers underflow, and λ makes them larger again.
-    of_w, of_u = (LOST_SQUARE * len(w) * max(lam, 1.0) * (not is_zero(v)) for v in (w, u))
-    return with_underflow(found, of_w, of_u)
+    lost = LOST_SQUARE * len(w) * max(lam, 1.0)
+    return with_underflow(found, lost * bool(w.any()), lost * bool(u.any()))
 
 
 @ordered_kernel

@@ -58,10 +58,11 @@ def small_point(problem: Any, pair: Any) -> SmallPoint | None:
     a, z, sample_parts, bound = np.empty((4, n))
     u, error, parts = np.empty((3, d))
     features, lam = problem.features, problem.lam
+    moved = 0.0 if problem.shift is None else shift_error(problem, pair.w)
     loss, y, c, w = problem.loss, problem.y, problem.c, pair.w
     length, if_exact, ballast, gap, dual = _small_point(
         loss, X, problem.constant, problem.intercept is True, y, c, problem.row_squares,
-        problem.column_squares, shift_error(problem, w), features.low, features.high,
+        problem.column_squares, moved, features.low, features.high,
         problem.has_bounded_conj, lam, problem.weight_error, w, pair.a, a, z, u, error, bound,
     )  # fmt: skip
     if length < 0.0:

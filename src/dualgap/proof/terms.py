@@ -32,7 +32,7 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
 from dualgap.losses.targets import contains_yz, targets_of
-from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import is_on_groups
 from dualgap.proof import block_terms, group_terms
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.tuning import TUNING

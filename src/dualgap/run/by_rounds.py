@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from dualgap.linalg.validate import Floats
-from dualgap.problem.intercept import split
 from dualgap.proof.prove import find_proof
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.interrupt import deferred
@@ -51,7 +50,7 @@ def _proven(loop: Loop, status: Status) -> Solution:
     found = loop.proof or find_proof(problem, coef, dual, loop.target)
     proof, dual = found[:2]
     target = loop.goal.gap(proof.dual)
-    own, intercept = split(problem, coef)
+    own, intercept = problem.split(coef)
     return Solution(
         coef=own,
         intercept=intercept,

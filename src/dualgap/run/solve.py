@@ -18,7 +18,6 @@ from dualgap.linalg import parallel
 from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
 from dualgap.proof.certificate import as_proof, attempt
 from dualgap.proof.dual_point import FLOAT64
 from dualgap.proof.goal import Goal
@@ -200,7 +199,7 @@ def _at_once(
     seen = known.certificate
     row = epochs, epochs, updates, 1, operations, seconds, seen.primal, seen.dual
     history = History(first, (*row, max(seen.primal - seen.dual, 0.0)))
-    coef, intercept = split(problem, proof.w)
+    coef, intercept = problem.split(proof.w)
     return Solution(
         coef=coef,
         intercept=intercept,

@@ -20,7 +20,7 @@ from dualgap.distributed.schemes.newton_sums import (
 )
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Certificate
 from dualgap.run.solution import Status
 from dualgap.steps.base import Setting, Start, vector
@@ -60,7 +60,7 @@ class NewtonDriver(Driver):
         if sample is not None:
             run = run_on_sample(sample, self.facts.scale, setting)
             self.losses.q = run.losses.q
-            return joined(self.skeleton, *split(sample, run.descent.w))
+            return joined(self.skeleton, *sample.split(run.descent.w))
         w = self.skeleton.features.origin.copy()
         w[self.skeleton.free_places] = self.facts.intercept
         return w
