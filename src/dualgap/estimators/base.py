@@ -20,7 +20,7 @@ from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.estimators.reads_data import ReadsData
 from dualgap.estimators.reports import Reports
-from dualgap.estimators.validated import check_ignored, refuse_as_sklearn
+from dualgap.estimators.validated import refuse_as_sklearn
 from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
 from dualgap.penalties import L2, NonNegative
 from dualgap.problem import Problem
@@ -118,7 +118,6 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
 
         ``single``: attributes have no first dimension for targets or classes.
         """
-        check_ignored(self)
         reports = None
         if getattr(self, "_skl_callbacks", None) or hasattr(self, "_parent_callback_ctx"):
             reports = Reports(self, X, y, weights, len(subproblems))

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from dualgap import losses
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.published import OF_DIFFERENCES, published
-from dualgap.linalg.validate import Floats, number, whole
+from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Certificate
@@ -91,7 +91,6 @@ def solve_all(
 ) -> list[Fit]:
     """A fit for each subproblem of an estimator, with as many threads as ``n_jobs`` allows."""
     epochs = max_epochs(model.max_iter)
-    number(model.tol, "tol", 0.0)
     stop = Stop()
     run_seeds = seeds(model.random_state, len(subproblems))
     single = len(subproblems) == 1
@@ -151,9 +150,11 @@ def solve_all(
                 stop.requested = True
     else:
         fits = _in_threads(run, len(subproblems), workers, stop)
-    words = complaint([fit.solution for fit in fits], model.tol, epochs, stop.requested)
-    if words:
-        warnings.warn(words, ConvergenceWarning, stacklevel=5)
+    solutions = [fit.solution for fit in fits]
+    if stop.requested or any(one.status is not Status.CONVERGED for one in solutions):
+        words = complaint(solutions, model.tol, epochs, stop.requested)
+        if words:
+            warnings.warn(words, ConvergenceWarning, stacklevel=5)
     return fits
 
 
@@ -229,13 +230,12 @@ def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: b
 
 def publisher(problem: Problem) -> Callable[..., Any] | None:
     """What may change coefficients before they are proven and shown; None if nothing does."""
-    may_differ = (
-        problem.X.dtype != np.float64
-        or type(problem.given_loss) in OF_DIFFERENCES
-        or (problem.intercept is True and type(problem.loss) is losses.Squared)
-        or bool(problem.distinct_features.free.all())
-    )
-    return published if may_differ else None
+    if problem.X.dtype != np.float64 or type(problem.given_loss) in OF_DIFFERENCES:
+        return published
+    if problem.intercept is True and type(problem.loss) is losses.Squared:
+        return published
+    nothing = not problem.distinct_features.strength.any() and problem.features.free.all()
+    return published if nothing else None  # but the data says what coefficients are
 
 
 def finish(problem: Problem, solution: Solution) -> Fit:

@@ -1,4 +1,4 @@
-"""A user's data and words, checked once: plain arrays in a few lines, others by scikit-learn.
+"""A user's settings and data, checked once: plain arrays in a few lines, others by scikit-learn.
 
 scikit-learn's checks take 0.1 ms whatever the data are, a fifth of a fit to small data, and a pass
 over X to look for NaN, which ``Problem`` looks for as well. ``refuse_as_sklearn`` gives the refusal
@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
 from dualgap.linalg.storage import is_coded
-from dualgap.linalg.validate import Floats, number, unknown
+from dualgap.linalg.validate import Floats, number, unknown, whole
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -43,6 +43,7 @@ _WORDS: dict[str, tuple[Any, ...]] = {
 
 def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """X and y to fit a model to. A plain X may have entries that are not finite."""
+    check_settings(model)
     if model.categories is not None or not (_is_plain(X) and _is_plain_target(y, len(X))):
         return finite_data(model, X, y, **rules)
     model.__dict__.pop("_encoding", None)
@@ -156,11 +157,15 @@ def _is_finite(array: Any) -> bool:
         return bool(np.isfinite(np.add.reduce(array, axis=None)))
 
 
-# --- words that change nothing --------------------------------------------------------------------
+# --- settings -------------------------------------------------------------------------------------
 
 
-def check_ignored(model: Any) -> None:
-    """Refuse words that scikit-learn does not know: a misspelt one would be ignored as well."""
+def check_settings(model: Any) -> None:
+    """Accuracy and effort; and of the words that change nothing those that scikit-learn does not
+    know, since a misspelt one would be ignored as well."""
+    number(model.tol, "tol", 0.0)
+    if model.max_iter is not None:
+        whole(model.max_iter, "max_iter", 0)
     for name, known in _WORDS.items():
         value = getattr(model, name, known[0])
         if isinstance(value, (str, bool, np.bool_, type(None))):

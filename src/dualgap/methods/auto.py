@@ -61,12 +61,12 @@ TUNING = Tuning()
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
+    if _is_small(problem):
+        return _auto("small-newton", "the data are small")
     if problem.on_groups:
         return _auto("groups", "the penalty is on groups of features")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
-    if _is_small(problem):
-        return _auto("small-newton", "the data are small")
     dual, primal = dual_refusal(problem), primal_refusal(problem)
     sets = _reason_working_set(problem)
     if sets:
@@ -101,7 +101,11 @@ def _newton_is_possible(problem: Problem) -> bool:
 
 def _is_small(problem: Problem) -> bool:
     small = problem.d <= TUNING.small_features and problem.small_rows is not None
-    return small and METHODS["small-newton"].step.refusal(problem) is None
+    if not small or problem.penalty_shape is None:
+        return False
+    if type(problem.X) is not np.ndarray and storage.is_on_disk(problem.X):
+        return False
+    return METHODS["small-newton"].step.refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:

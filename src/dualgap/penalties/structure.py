@@ -21,7 +21,6 @@ does not count, because a subclass may override rules; ``half_square`` alone is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -199,14 +198,14 @@ class _Numbers(NamedTuple):
 class Shape(_Numbers):
     """g_j(w) = l1_j |w| + ½ l2_j w² for low_j ≤ w ≤ high_j, infinite elsewhere."""
 
-    @property
-    def bounded(self) -> bool:
-        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+    bounded: bool
+    kinked: bool  # whether it has kinks or bounds at all
 
-    @cached_property
-    def kinked(self) -> bool:
-        """Whether it has kinks or bounds at all."""
-        return self.bounded or bool((self.l1 > 0.0).any())
+    def __new__(cls, *numbers: Floats) -> Shape:
+        shape = super().__new__(cls, *numbers)
+        shape.bounded = bool(np.isfinite(shape.low).any() or np.isfinite(shape.high).any())
+        shape.kinked = shape.bounded or bool((shape.l1 > 0.0).any())
+        return shape
 
     def slope(self, w: Floats, towards: Floats) -> float:
         """The directional derivative of Σ g_j at w."""

@@ -100,8 +100,8 @@ class Problem(Parts):
             self.loss, y = with_offset(self.loss, self.y, own, block=self.targets.block)
             self.y = storage.read_only(y)
         if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
-            self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
-            self.penalty = self._given = self._on_coefficients(self.feature_penalty)
+            self._set_penalty(penalty)
+            self._given = self.penalty
         self.lam = positive(lam, "lam")
         self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
         self.c = np.broadcast_to(1.0 / self.n, self.n) if self.s is None else shares_of(self.s)
@@ -130,10 +130,12 @@ class Problem(Parts):
         if not np.isfinite(self.origin_value):
             raise ValueError("penalty: its constraints leave no coefficients at all")
 
-    def _on_coefficients(self, penalty: Any) -> Any:
-        """A penalty on the features of X as one on all coefficients."""
+    def _set_penalty(self, penalty: Any) -> None:
+        """Check a penalty on the features of X, and state it on all coefficients."""
         weight = float(self.intercept == "penalised") if self.has_intercept else None
-        return structure.on_coefficients(penalty, self.p, weight, self.width)
+        width = self.width
+        self.feature_penalty = structure.check_penalty(penalty, self.p)
+        self.penalty = structure.on_coefficients(self.feature_penalty, self.p, weight, width)
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:
@@ -178,7 +180,7 @@ class Problem(Parts):
         for fact in (*_OF_PENALTY, *_OF_BOTH, *FACTS_OF_CONSTANT):
             other.__dict__.pop(fact, None)
         other.intercept, other.constant = "penalised", value
-        other.penalty = other._on_coefficients(self.feature_penalty)
+        other.penalty = structure.on_coefficients(self.feature_penalty, self.p, 1.0, self.width)
         return other
 
     def with_data(self, X: Any) -> Problem:

@@ -14,7 +14,7 @@ from dualgap.linalg.exact import added
 from dualgap.penalties.structure import is_on_groups
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.group_terms import sums_over_groups
-from dualgap.proof.terms import LOST_SQUARE, Sums, chunk_sum, total, with_underflow
+from dualgap.proof.terms import Sums, chunk_sum, of_features
 
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
@@ -22,16 +22,6 @@ def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts:
     action = sums_over_groups if is_on_groups(penalty) else sums_over_features
     sums = action(penalty, lam, w, u, u_error, parts)
     return of_features(sums, lam, w, u, bounded=len(u_error) > 0)
-
-
-def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums:
-    """What a kernel has found for features, with what underflow can have taken."""
-    found = total([sums])
-    if not bounded:
-        return found
-    # Squares of small numbers underflow, and λ makes them larger again.
-    lost = LOST_SQUARE * len(w) * max(lam, 1.0)
-    return with_underflow(found, lost * bool(w.any()), lost * bool(u.any()))
 
 
 @ordered_kernel

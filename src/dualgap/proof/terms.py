@@ -114,6 +114,16 @@ def of_samples(found: Sequence[Any], loss: Any, a: Any, *, bounded: bool) -> Sum
     return with_underflow(total(found), _LOST_EXPONENTIAL, LOST_SQUARE * bool(a.any()))
 
 
+def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums:
+    """The same of what a kernel has found for features."""
+    found = total([sums])
+    if not bounded:
+        return found
+    # Squares of small numbers underflow, and λ makes them larger again.
+    lost = LOST_SQUARE * len(w) * max(lam, 1.0)
+    return with_underflow(found, lost * bool(w.any()), lost * bool(u.any()))
+
+
 def _has_exponentials(loss: Any) -> bool:
     made_of_pieces = hasattr(loss, "face") or not getattr(loss, "differentiable", True)
     return not (made_of_pieces or getattr(loss, "quadratic", False))

@@ -210,9 +210,11 @@ class FullPassRun(Run):
     made_already: Any = None  # what the next call of ``advance`` returns, see ``take_back``
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.size = problem.n
-        self.entries = float(problem.entries / self.size)
+        self.problem, self.size = problem, problem.n
+
+    @property
+    def entries(self) -> float:  # type: ignore[override]
+        return float(self.problem.entries / self.size)
 
     def take_back(self, made: Any) -> None:
         self.made_already = made

@@ -20,7 +20,6 @@ from dualgap.linalg.validate import Floats, finite_vector, named, positive
 from dualgap.losses.targets import check_loss, targets_of
 from dualgap.penalties import REGISTRY
 from dualgap.penalties.proximal import Proximal
-from dualgap.penalties.structure import check_penalty
 from dualgap.problem.problem import Problem
 
 # Attributes that another process computes again instead of receiving them.
@@ -92,7 +91,7 @@ class Block(Problem):
         self.y = self.plain_y = storage.read_only(
             targets_of(self.loss).encode(raw.y, totals.labels)
         )
-        self.penalty = self._on_coefficients(check_penalty(spec.penalty, self.p))
+        self._set_penalty(spec.penalty)
         self.lam = positive(spec.lam, "lam")
         self.s = _weights(raw.weights, self.n)
         self.c = storage.as_shares(self.s / totals.weight)

@@ -25,7 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from dualgap.estimators.fits import first_use, max_epochs, seeds
 from dualgap.estimators.selection.path_solutions import solutions_at
 from dualgap.estimators.selection.paths import warn_of_unsolved
-from dualgap.estimators.validated import check_ignored, sample_weights
+from dualgap.estimators.validated import check_settings, sample_weights
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -89,7 +89,7 @@ class CrossValidated:
         -------
         self
         """
-        check_ignored(self)
+        check_settings(self)
         routed = self._routed(params, sample_weight)
         X, y = self._validated(X, y)
         weights = sample_weights(sample_weight, len(y))
