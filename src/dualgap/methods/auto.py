@@ -100,12 +100,9 @@ def _newton_is_possible(problem: Problem) -> bool:
 
 
 def _is_small(problem: Problem) -> bool:
+    in_memory = type(problem.X) is np.ndarray or not storage.is_on_disk(problem.X)
     small = problem.d <= TUNING.small_features and problem.small_rows is not None
-    if not small or problem.penalty_shape is None:
-        return False
-    if type(problem.X) is not np.ndarray and storage.is_on_disk(problem.X):
-        return False
-    return METHODS["small-newton"].step.refusal(problem) is None
+    return small and in_memory and METHODS["small-newton"].step.refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:
@@ -260,8 +257,7 @@ def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[s
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
     asked = automatic and sampling is None and not problem.on_groups
-    refusal = None if asked else chosen.refusal(problem)
-    if refusal:
+    if not asked and (refusal := chosen.refusal(problem)):
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     sampled = f"{type(chosen.sampling).__name__} sampling"
     return f"{name}: {chosen.step.describe(problem)}, {sampled}", chosen

@@ -75,7 +75,8 @@ def check_base(penalty: Any, d: int) -> Any:
 
 def are_same(one: Any, other: Any) -> bool:
     """Whether two penalties are equal for sure: of one class, with the same numbers."""
-    return type(one) is type(other) and all(type(part) is float for part in one) and one == other
+    plain = isinstance(one, tuple) and all(type(part) is float for part in one)
+    return plain and type(one) is type(other) and bool(one == other)
 
 
 def is_on_groups(penalty: Any) -> bool:

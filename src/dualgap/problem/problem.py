@@ -28,15 +28,11 @@ from dualgap.problem.weights import checked_weights, shares_of
 
 # Cached facts that copies of a problem do not share; ``parts.py`` has those of samples.
 _OF_PENALTY = (
-    "penalty_shape",
-    "features",
-    "distinct_features",
-    "free_places",
-    "least_strength",
-    "strength_range",
-    "has_bounded_conj",
-    "origin_value",
-)
+    "penalty_shape", "features", "distinct_features", "free_places", "least_strength",
+    "strength_range", "has_bounded_conj", "origin_value",
+)  # fmt: skip
+_ASKED: dict[Any, dict[str, Any]] = {}  # what penalties have said
+_PENALTIES, _FEW = 50, 1000  # of which it is kept, and for how many coefficients: at most 4 MB
 _OF_BOTH = (
     "small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin",
     "target_views",
@@ -99,14 +95,16 @@ class Problem(Parts):
             own = self.offset if self.targets.block else self.offset.ravel()
             self.loss, y = with_offset(self.loss, self.y, own, block=self.targets.block)
             self.y = storage.read_only(y)
-        if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
-            self._set_penalty(penalty)
-            self._given = self.penalty
+        shared = isinstance(X, Problem) and self._share_penalty(X, penalty)
+        known = shared or self._set_penalty(penalty)
+        self._given = self.penalty
         self.lam = positive(lam, "lam")
         self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
         self.c = np.broadcast_to(1.0 / self.n, self.n) if self.s is None else shares_of(self.s)
         self._refuse_tiny_lam()
-        self._refuse_impossible_penalty()
+        if not known:
+            self._refuse_impossible_penalty()
+            self._remember_penalty(penalty)
 
     def _share_penalty(self, other: Problem, penalty: Any) -> bool:
         """Take over what another problem knows of its penalty, if this is the same for sure."""
@@ -130,12 +128,31 @@ class Problem(Parts):
         if not np.isfinite(self.origin_value):
             raise ValueError("penalty: its constraints leave no coefficients at all")
 
-    def _set_penalty(self, penalty: Any) -> None:
-        """Check a penalty on the features of X, and state it on all coefficients."""
+    def _set_penalty(self, penalty: Any) -> bool:
+        """Check a penalty on the features of X, and state it on all coefficients. Returns whether
+        the same was asked before: most fits use few penalties."""
+        if structure.are_same(penalty, penalty):
+            known = _ASKED.get(self._asked(penalty))
+            if known is not None:
+                self.__dict__.update(known)
+                return True
         weight = float(self.intercept == "penalised") if self.has_intercept else None
         width = self.width
         self.feature_penalty = structure.check_penalty(penalty, self.p)
         self.penalty = structure.on_coefficients(self.feature_penalty, self.p, weight, width)
+        return False
+
+    def _asked(self, penalty: Any) -> Any:
+        return type(penalty), penalty, self.p, self.intercept, self.width
+
+    def _remember_penalty(self, penalty: Any) -> None:
+        """Keep what a penalty made of numbers says about few coefficients."""
+        if self.coef_size > _FEW or not structure.are_same(penalty, penalty):
+            return
+        if len(_ASKED) >= _PENALTIES:
+            _ASKED.clear()
+        names = {"feature_penalty", "penalty", *_OF_PENALTY} - {"origin_value"}  # of λ
+        _ASKED[self._asked(penalty)] = {name: getattr(self, name) for name in names}
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:
