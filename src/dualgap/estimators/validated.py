@@ -181,5 +181,5 @@ def check_word(value: Any, name: str, known: tuple[Any, ...]) -> None:
     """One of the words, which are strings, booleans or None."""
     if isinstance(value, np.bool_):
         value = bool(value)
-    if not any(type(word) is type(value) and word == value for word in known):
+    if type(value) not in (str, bool, type(None)) or value not in known:  # 1 == True
         raise ValueError(unknown(name, str(value), [str(word) for word in known]))
