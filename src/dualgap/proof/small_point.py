@@ -114,6 +114,9 @@ def _small_proof(
         loss, X, constant, is_free, y, c, row_squares, column_squares, moved, low, high, is_bounded,
         lam, weight_error, w, given, a, z, u, error, z_error,
     )  # fmt: skip
+    if point[0] < 0.0:
+        none = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return point, none, none
     per_term = PER_TERM + weight_error
     of_samples = terms.sums_over_samples(loss, multiplied, y, c, z, a, z_error, parts, per_term)
     return point, of_samples, sums_over_features(penalty, lam, w, u, error, feature_parts)
