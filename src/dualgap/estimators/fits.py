@@ -23,6 +23,7 @@ from dualgap import losses
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.published import OF_DIFFERENCES, published
 from dualgap.linalg.validate import Floats, whole
+from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Certificate
@@ -231,6 +232,8 @@ def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: b
 def publisher(problem: Problem) -> Callable[..., Any] | None:
     """What may change coefficients before they are proven and shown; None if nothing does."""
     if problem.X.dtype != np.float64 or type(problem.given_loss) in OF_DIFFERENCES:
+        return published
+    if type(problem.feature_penalty) is Thresholds:
         return published
     if problem.intercept is True and type(problem.loss) is losses.Squared:
         return published

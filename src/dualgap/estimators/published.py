@@ -9,9 +9,11 @@ import numpy as np
 from dualgap import losses
 from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
+from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem import Problem
 from dualgap.problem.baseline import mean_residuals
 from dualgap.problem.intercept import joined
+from dualgap.problem.ordinal import exact_thresholds
 
 # A shift of the intercept below this share of its size is rounding: the solution stays as it is,
 # and its certificate with it.
@@ -31,6 +33,8 @@ def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | 
     if is_open(problem):
         shown, best = least_norm(problem, shown, best)
     shown, best = centred(problem, shown, best)
+    if type(problem.feature_penalty) is Thresholds:
+        shown, best = exact_thresholds(problem, shown, best)
     if _is_least_squares(problem):
         best = _balanced(problem, problem.decision(w) if z is None else z, best)
     if shown is coef and best is intercept and problem.X.dtype == np.float64:

@@ -12,7 +12,8 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
 from dualgap.losses.softmax import Softmax
 from dualgap.methods.cost import newton_seconds, sweeps_seconds
-from dualgap.methods.registry import METHODS, Method, suitable
+from dualgap.methods.registry import METHODS, Method
+from dualgap.methods.suitable import suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
@@ -65,17 +66,17 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
         return _auto("small-newton", "the data are small")
     if problem.on_groups:
         return _auto("groups", "the penalty is on groups of features")
+    if METHODS["thresholds"].refusal(problem) is None:
+        return _auto("thresholds", "the penalty is on gaps between thresholds")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
-    dual, primal = dual_refusal(problem), primal_refusal(problem)
-    sets = _reason_working_set(problem)
-    if sets:
+    if sets := _reason_working_set(problem):
         return _auto("working-set", sets)
     if problem.width == 1 and _suits_sweeps(problem):
         return _cheaper(problem, tol)
     if classes := _reason_classes(problem):
         return _auto(*classes)
-    newton = _reason_newton(problem, bool(dual and primal))
+    newton = _reason_newton(problem, bool(dual_refusal(problem) and primal_refusal(problem)))
     if newton and _newton_is_affordable(problem):
         return _auto("newton", f"there are few features and {newton}")
     return choose_to_sample(problem)
@@ -247,10 +248,8 @@ def _speed(problem: Problem) -> float:
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
     automatic = isinstance(method, str) and method == "auto"
-    if automatic and sampling is not None:
-        name, usual = choose_to_sample(problem)
-    else:
-        name, usual = _look_up(method, problem, tol)
+    draws = automatic and sampling is not None
+    name, usual = choose_to_sample(problem) if draws else _look_up(method, problem, tol)
     chosen = usual
     if sampling is not None:
         sampling = _as_sampling(sampling)

@@ -37,3 +37,12 @@ def refuse_arrays(penalty: Any) -> None:
                 f'intercept: "penalised" asks {type(penalty).__name__} about a feature that its '
                 "arrays have no entry for; add a constant column to X, or use intercept=True"
             )
+
+
+def repeated_facts(one: Any, size: int) -> Any:
+    """The facts of one coefficient for all; those that kernels do not read take no memory."""
+    every = type(one)(*(np.broadcast_to(fact, size) for fact in one))
+    every = every._replace(origin=every.origin.copy())
+    if np.isfinite(one.low).any() or np.isfinite(one.high).any():
+        every = every._replace(low=every.low.copy(), high=every.high.copy())
+    return every

@@ -5,6 +5,7 @@ A penalty may answer them with methods or attributes of its own class; all are o
 ``uniform = True``              g_j is the same function for every feature
 ``half_square = True``          g(w) = ½‖w‖² exactly
 ``elastic_form``                the penalty as numbers, see ``ElasticForm``
+``barrier = True``              g grows without limit at a bound, and falls for ever beyond it
 ``bounds``                      the pair (low, high) outside of which g_j is infinite
 ``on_features(features)``       the penalty on some of the features
 ``with_constant(d, weight)``    the penalty on d features and a constant one, see ``with_constant``
@@ -30,7 +31,7 @@ from dualgap.compile.kernels import kernel
 from dualgap.compile.rules import conj_slope, domain, strength, value
 from dualgap.linalg.validate import Floats, with_rules
 from dualgap.penalties import blocks
-from dualgap.penalties.arrays import refuse_arrays
+from dualgap.penalties.arrays import refuse_arrays, repeated_facts
 from dualgap.penalties.partition import check_groups
 
 Kind = TypeVar("Kind", bound=type)
@@ -93,6 +94,11 @@ def is_uniform(penalty: Any) -> bool:
 def is_half_square(penalty: Any) -> bool:
     """Whether g(w) = ½‖w‖², so that prox and conjugate are linear."""
     return getattr(type(penalty), "half_square", False) is True
+
+
+def has_barrier(penalty: Any) -> bool:
+    """Whether a one-sided domain of g* comes from a barrier, not from the lack of a penalty."""
+    return vars(type(penalty)).get("barrier") is True
 
 
 def bounds(penalty: Any) -> tuple[Any, Any]:
@@ -271,7 +277,7 @@ def facts_of(penalty: Any, size: int) -> FeatureFacts:
     repeats = size > _WRITTEN_OUT and is_uniform(penalty)
     facts = FeatureFacts(*np.empty((6, 1 if repeats else size)))
     _fill_feature_facts(penalty, *facts)
-    return _repeated(facts, size) if repeats else facts
+    return repeated_facts(facts, size) if repeats else facts
 
 
 @kernel
@@ -289,12 +295,3 @@ def _fill_feature_facts(
 def distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:
     """The facts, of one coefficient only if the penalty treats all alike."""
     return FeatureFacts(*(fact[:1] for fact in facts)) if is_uniform(penalty) else facts
-
-
-def _repeated(one: FeatureFacts, size: int) -> FeatureFacts:
-    """The facts of one coefficient for all; those that kernels do not read take no memory."""
-    every = FeatureFacts(*(np.broadcast_to(fact, size) for fact in one))
-    every = every._replace(origin=every.origin.copy())
-    if np.isfinite(one.low).any() or np.isfinite(one.high).any():
-        every = every._replace(low=every.low.copy(), high=every.high.copy())
-    return every
