@@ -132,15 +132,13 @@ class Problem(Parts):
     def _set_penalty(self, penalty: Any) -> bool:
         """Check a penalty on the features of X, and state it on all coefficients. Returns whether
         the same was asked before: most fits use few penalties."""
-        if structure.are_same(penalty, penalty):
-            known = _ASKED.get(self._asked(penalty))
-            if known is not None:
-                self.__dict__.update(known)
-                return True
+        plain = structure.are_same(penalty, penalty)
+        if plain and (known := _ASKED.get(self._asked(penalty))):
+            self.__dict__.update(known)
+            return True
         weight = float(self.intercept == "penalised") if self.has_intercept else None
-        width = self.width
-        self.feature_penalty = structure.check_penalty(penalty, self.p)
-        self.penalty = structure.on_coefficients(self.feature_penalty, self.p, weight, width)
+        self.feature_penalty = own = structure.check_penalty(penalty, self.p)
+        self.penalty = structure.on_coefficients(own, self.p, weight, self.width)
         return False
 
     def _asked(self, penalty: Any) -> Any:
@@ -148,12 +146,11 @@ class Problem(Parts):
 
     def _remember_penalty(self, penalty: Any) -> None:
         """Keep what a penalty made of numbers says about few coefficients."""
-        if self.coef_size > _FEW or not structure.are_same(penalty, penalty):
-            return
-        if len(_ASKED) >= _PENALTIES:
-            _ASKED.clear()
-        names = {"feature_penalty", "penalty", *_OF_PENALTY} - {"origin_value"}  # of λ
-        _ASKED[self._asked(penalty)] = {name: getattr(self, name) for name in names}
+        if self.coef_size <= _FEW and structure.are_same(penalty, penalty):
+            if len(_ASKED) >= _PENALTIES:
+                _ASKED.clear()
+            names = {"feature_penalty", "penalty", *_OF_PENALTY} - {"origin_value"}  # of λ
+            _ASKED[self._asked(penalty)] = {name: getattr(self, name) for name in names}
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:
@@ -209,6 +206,12 @@ class Problem(Parts):
         other.X = X
         if other.by_rows != self.by_rows:  # norms along rows are others than those along columns
             other.measure()
+        return other
+
+    def __copy__(self) -> Problem:
+        """With all that it knows, unlike one that comes from a file."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         return other
 
     def __setstate__(self, state: dict[str, Any]) -> None:
