@@ -28,6 +28,9 @@ Y_AXES = {
     "gap": "duality gap",
     "primal": "P(w) − P*",
     "dual": "D* − D(α)",
+    "current gap": "gap of the current pair",
+    "current primal": "P(w) − P* of the current w",
+    "current dual": "D* − D(α) of the current α",
 }
 
 
@@ -112,7 +115,7 @@ class Panel:
 
     def draw(self, ledger: Ledger, ax: Any) -> Record:
         """Draw the curves; one of the records, for the title."""
-        best = None if self.y == "gap" else self.race.best(ledger)
+        best = None if self.y.endswith("gap") else self.race.best(ledger)
         doubt = 0.0 if best is None else 2.0 * max(best.primal - best.dual, 0.0)
         floor = max(self.floor, doubt, 1e-16)
         top, right = 0.0, self.reach if isinstance(self.reach, float) else None

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import __version__, datasets
+from dualgap import datasets
+from dualgap.files.describe import identity_text
 from dualgap.methods import METHODS
 from dualgap.problem import Problem
 from papers import made
+from papers.sources import code_of
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,17 @@ class Run:
     @property
     def spec(self) -> dict[str, Any]:
         """What the result depends on."""
+        step, sampling = self.contender.step, self.contender.sampling
         spec: dict[str, Any] = {
-            "version": __version__,
+            "code": code_of(self.problem.loss, self.problem.penalty, step, sampling),
             "data": self.problem.data,
             "rows": self.problem.rows,
             "cut": self.problem.cut,
             "loss": self.problem.loss,
             "penalty": self.problem.penalty,
             "lam": self.problem.lam,
-            "step": repr(self.contender.step),
-            "sampling": repr(self.contender.sampling),
+            "step": identity_text(step),
+            "sampling": identity_text(sampling),
             "seed": self.seed,
             "gap": self.limits.gap,
             "epochs": self.limits.epochs,

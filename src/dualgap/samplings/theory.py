@@ -44,6 +44,24 @@ def speedup(problem: Problem, sampling: Sampling) -> float:
     return rate(problem, sampling) / rate(problem, Uniform())
 
 
+def contraction(problem: Problem, sampling: Sampling) -> float:
+    """By which share errors of quadratic losses fall with each set: min_i p_i(2s_i − s_i²).
+
+    s_i = γ/(γ + q_i). A step of option I takes the share s_i of the error of a_i, as far as others
+    do not interfere, so that 1 − (1 − s_i)² of its square are gone. Theory promises s_i of that,
+    which is about as much for s_i near 1 and half of it for small s_i, those of large sets.
+    """
+    facts = bound_facts(problem, sampling)[1]
+    share = problem.loss.gamma / (problem.loss.gamma + facts.q)
+    return float((facts.p * (2.0 - share) * share)[problem.c > 0.0].min())
+
+
+def predicted_speedup(problem: Problem, sampling: Sampling) -> float:
+    """The speed-up that ``contraction`` predicts, (2 − s_τ)/(2 − s₁) times that of ``speedup``."""
+    rate(problem, sampling)  # refuses what has none
+    return contraction(problem, sampling) / contraction(problem, Uniform())
+
+
 def tau_nice_speedup(n: int, tau: int, omega: float, lam: float, gamma: float = 1.0) -> float:
     """T(1)/T(τ) where samples have norm 1 and features ``omega`` entries (36)."""
     if whole(tau, "tau", 1) > whole(n, "n", 1):
