@@ -130,7 +130,8 @@ def _thinned(history: History, current: list[tuple[float, ...]]) -> dict[str, li
     rows = np.unique(np.linspace(0, len(history) - 1, _ROWS).round().astype(int))
     columns = history.to_dict()
     best = np.array([columns["primal"], columns["dual"], columns["gap"]]).T
-    best[: len(current)] = current[: len(best)]
+    if current:
+        best[: len(current)] = current[: len(best)]
     columns |= dict(zip(CURRENT, best.T))
     return {name: [float(f"{x:.12g}") for x in column[rows]] for name, column in columns.items()}
 

@@ -1,4 +1,5 @@
-"""What theory promises for the sets that a sampling draws: the rate of Quartz (Qu et al. 2014).
+"""What theory promises; here for the sets that a sampling draws: the rate of Quartz (Qu et al.
+2014), in ``promises/`` the other bounds of the papers.
 
 Theorem 9: after t iterations the expected gap is at most (1 − θ)^t times the first one, with
 θ = min_i p_i γ/(γ + q_i) and q_i = c_i v_i/λ. Without sample weights that is (29) of the paper,
@@ -14,6 +15,42 @@ from dualgap.linalg.validate import number, positive, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.samplings.eso import distributed_factors, part_size, tau_nice_factors
+from dualgap.samplings.promises.adaptive import (
+    adaptive_gaps,
+    adaptive_rate,
+    dual_residues,
+    is_covered,
+    mean_rate,
+    optimal_probabilities,
+)
+from dualgap.samplings.promises.batches import (
+    REGIMES,
+    average_sparsity,
+    batch_iterations,
+    disdca_iterations,
+    distributed_sparsity,
+    leading_factor,
+    quartz_is_ahead,
+    sparse_rounds,
+)
+from dualgap.samplings.promises.gaps import (
+    best_sigma,
+    burn_in,
+    coordinate_scores,
+    expected_decrease,
+    gap_iterations,
+    gapwise_spread,
+    mixed_iterations,
+    nonuniformity,
+    spread,
+    suboptimality,
+)
+from dualgap.samplings.promises.saddle import (
+    perturbation_constant,
+    perturbed_iterations,
+    spdc_iterations,
+    spdc_passes,
+)
 from dualgap.samplings.uniform import Uniform
 from dualgap.steps.base import dual_refusal
 from dualgap.steps.sets.sampling_facts import (
@@ -22,6 +59,44 @@ from dualgap.steps.sets.sampling_facts import (
     quartz_rate,
     sampling_facts,
 )
+
+__all__ = [
+    "REGIMES",
+    "adaptive_gaps",
+    "adaptive_rate",
+    "average_sparsity",
+    "batch_iterations",
+    "best_sigma",
+    "burn_in",
+    "contraction",
+    "coordinate_scores",
+    "disdca_iterations",
+    "distributed_sparsity",
+    "distributed_speedup",
+    "dual_residues",
+    "expected_decrease",
+    "gap_iterations",
+    "gapwise_spread",
+    "is_covered",
+    "iterations",
+    "leading_factor",
+    "mean_rate",
+    "mixed_iterations",
+    "nonuniformity",
+    "optimal_probabilities",
+    "perturbation_constant",
+    "perturbed_iterations",
+    "predicted_speedup",
+    "quartz_is_ahead",
+    "rate",
+    "sparse_rounds",
+    "spdc_iterations",
+    "spdc_passes",
+    "speedup",
+    "spread",
+    "suboptimality",
+    "tau_nice_speedup",
+]
 
 
 def rate(problem: Problem, sampling: Sampling) -> float:
