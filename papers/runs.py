@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dualgap import datasets
+from dualgap.datasets.open import open_data
 from dualgap.files.describe import identity_text
 from dualgap.methods import METHODS
 from dualgap.problem import Problem
@@ -21,7 +24,8 @@ from papers.sources import code_of
 class ProblemSpec:
     """A problem in words that a file can hold.
 
-    ``data``  a name of ``dualgap.datasets``, or of ``made.py`` for constructed data
+    ``data``  a name of ``dualgap.datasets``, or of ``made.py`` for constructed data, or the path
+              of a file of one's own
     ``lam``   a number, "1/n" or "1/sqrt(n)"
     ``rows``  use only this many rows, drawn at random: for quick runs
     ``cut``   keep only this many columns, then remove empty rows and columns
@@ -125,8 +129,15 @@ class Instance:
 
 def file_of(spec: ProblemSpec) -> str | None:
     """The name of the data file; None if the data are constructed or not available."""
+    if Path(spec.data).is_file():
+        return f"{spec.data} {_digest(spec.data)}"
     path = None if made.is_made(spec.data) else datasets.locate(spec.data)
     return None if path is None else path.name
+
+
+@lru_cache(maxsize=2)
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=2)
@@ -163,6 +174,9 @@ def _sampled(data: str, rows: int | None, cut: int | None) -> tuple[str, bool, s
 def _loaded(data: str) -> Any:
     if made.is_made(data):
         return made.load(data)
+    if Path(data).is_file():
+        table = open_data(data)
+        return datasets.Dataset(Path(data).name, table.X, table.y, False, f"your file {data}")
     # reproduce.py has downloaded what is available.
     return datasets.load(data, missing="synthetic", download=False)
 
@@ -172,7 +186,10 @@ def extent(spec: ProblemSpec) -> tuple[float, float]:
     """Roughly how many samples and entries a problem has, without loading it."""
     if made.is_made(spec.data):
         return made.extent(spec.data)
-    entry = datasets.registry.ENTRIES[spec.data]
+    entry = datasets.registry.ENTRIES.get(spec.data)
+    if entry is None:  # one's own
+        problem = instance(spec).problem
+        return float(problem.n), float(problem.entries)
     n = min(entry.n, spec.rows or entry.n)
     d = min(entry.d, spec.cut or entry.d)
     return float(n), float(n * d * entry.density)

@@ -52,6 +52,7 @@ from dualgap.samplings.promises.saddle import (
     spdc_passes,
 )
 from dualgap.samplings.uniform import Uniform
+from dualgap.samplings.words import as_sampling
 from dualgap.steps.base import dual_refusal
 from dualgap.steps.sets.sampling_facts import (
     SamplingFacts,
@@ -99,8 +100,11 @@ __all__ = [
 ]
 
 
-def rate(problem: Problem, sampling: Sampling) -> float:
-    """θ: by which share the expected gap falls with each set (29)."""
+def rate(problem: Problem, sampling: Sampling | str) -> float:
+    """θ: by which share the expected gap falls with each set (29).
+
+    Here and below, ``sampling`` may be a name, such as "uniform" or "tau-nice(64)".
+    """
     if problem.loss.gamma == 0.0:
         raise ValueError(
             f"the {type(problem.given_loss).__name__} loss is not smooth, so theory knows no rate"
@@ -108,18 +112,18 @@ def rate(problem: Problem, sampling: Sampling) -> float:
     return quartz_rate(problem, bound_facts(problem, sampling)[1])
 
 
-def iterations(problem: Problem, sampling: Sampling, gap: float, target: float) -> int:
+def iterations(problem: Problem, sampling: Sampling | str, gap: float, target: float) -> int:
     """How many sets bring an expected gap from ``gap`` to ``target`` (30)."""
     ratio = number(gap, "gap", 0.0) / positive(target, "target")
     return ceil(log(max(ratio, 1.0)) / rate(problem, sampling))
 
 
-def speedup(problem: Problem, sampling: Sampling) -> float:
+def speedup(problem: Problem, sampling: Sampling | str) -> float:
     """How many single samples, drawn uniformly, a set is worth: T(1)/T(τ), or T(1, 1)/T(c, τ)."""
     return rate(problem, sampling) / rate(problem, Uniform())
 
 
-def contraction(problem: Problem, sampling: Sampling) -> float:
+def contraction(problem: Problem, sampling: Sampling | str) -> float:
     """By which share errors of quadratic losses fall with each set: min_i p_i(2s_i − s_i²).
 
     s_i = γ/(γ + q_i). A step of option I takes the share s_i of the error of a_i, as far as others
@@ -131,7 +135,7 @@ def contraction(problem: Problem, sampling: Sampling) -> float:
     return float((facts.p * (2.0 - share) * share)[problem.c > 0.0].min())
 
 
-def predicted_speedup(problem: Problem, sampling: Sampling) -> float:
+def predicted_speedup(problem: Problem, sampling: Sampling | str) -> float:
     """The speed-up that ``contraction`` predicts, (2 − s_τ)/(2 − s₁) times that of ``speedup``."""
     rate(problem, sampling)  # refuses what has none
     return contraction(problem, sampling) / contraction(problem, Uniform())
@@ -170,8 +174,9 @@ def _easiness(n: int, lam: float, gamma: float) -> float:
     return positive(lam, "lam") * positive(gamma, "gamma") * n
 
 
-def bound_facts(problem: Problem, sampling: Sampling) -> tuple[Sampling, SamplingFacts]:
+def bound_facts(problem: Problem, sampling: Sampling | str) -> tuple[Sampling, SamplingFacts]:
     """The sampling, bound to the problem, with its marginals and v; refuses in words."""
+    sampling = as_sampling(sampling)
     refusal = (
         probability_refusal(sampling) or dual_refusal(problem) or sampling.refusal(problem, "dual")
     )

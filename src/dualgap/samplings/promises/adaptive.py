@@ -74,9 +74,9 @@ def adaptive_gaps(rates: Sequence[float], distance: float) -> Floats:
     ``rates``: θ̃_0, θ̃_1, ...; ``distance``: D(α*) − D(α⁰). As in the paper's proof the product is
     over k < t, which (15) writes as k ≤ t.
     """
-    rates = np.asarray(rates, float)
-    left = np.concatenate([[1.0], np.cumprod(1.0 - rates)[:-1]])
-    return np.asarray(number(distance, "distance", 0.0) * left / rates)
+    found = np.asarray(rates, float)
+    left = np.concatenate([[1.0], np.cumprod(1.0 - found)[:-1]])
+    return np.asarray(number(distance, "distance", 0.0) * left / found)
 
 
 def _checked(problem: Problem, residues: Any, p: Any) -> tuple[Floats, Floats, Floats]:

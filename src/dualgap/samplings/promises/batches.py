@@ -54,11 +54,11 @@ def batch_iterations(
         return n + hard
     if method == "asdca":
         root, third = sqrt(n * hard / tau), n ** (1 / 3) * (hard / tau) ** (2 / 3)
-        return 4.0 * max(n / tau, root, hard / tau, third)
+        return float(4.0 * max(n / tau, root, hard / tau, third))
     if method == "spdc":
         return n / tau + sqrt(n * hard / tau)
     if method == "quartz":
-        return n / tau + float(tau_nice_factors(omega, n, tau)) * hard / tau
+        return float(n / tau + tau_nice_factors(omega, n, tau) * hard / tau)
     raise ValueError(unknown("method", method, ("sdca", "asdca", "spdc", "quartz")))
 
 

@@ -55,7 +55,7 @@ def perturbed_iterations(
 
     ``distances``: ‖w⁰ − w_δ*‖² and ‖a⁰ − a_δ*‖², to the saddle point of the perturbed problem.
     """
-    n, bound = problem.n, float(problem.loss.lipschitz)
+    n, bound = int(problem.n), float(problem.loss.lipschitz)
     if bound == inf:
         raise ValueError(
             f"the slope of the {type(problem.given_loss).__name__} loss has no bound, as "
@@ -66,7 +66,7 @@ def perturbed_iterations(
     first = perturbation_constant(coef, bound)
     slope = problem.lam * sqrt(problem.d)  # of λ‖w‖₁
     second = (bound * largest + slope) ** 2 * (distances[0] + distances[1] / m)
-    pace = n / m + first * largest / target * sqrt(n / m)
+    pace: float = n / m + first * largest / target * sqrt(n / m)
     return max(0, ceil(pace * log(max(4.0 * second / target**2, 1.0))))
 
 
