@@ -18,6 +18,7 @@ from distributed import Client, LocalCluster
 
 from benchmarks.cluster import simulate
 from benchmarks.cluster.data import numbers, problem, rows
+from benchmarks.cluster.table import table
 from dualgap import Problem, samplings, solve
 from dualgap.distributed import Partitioned
 from dualgap.distributed import solve as distributed_solve
@@ -29,14 +30,6 @@ EPOCHS = (1, 2, 4, 8, 16)
 PARTITIONS = (1, 2, 4, 8, 16, 32, 64)
 TIMED_ROUNDS = 30
 MAX_EPOCHS = 100_000  # more than any fit here takes
-
-
-def table(names: list[str], lines: list[list[Any]]) -> None:
-    print("| " + " | ".join(names) + " |")
-    print("|" + "---|" * len(names))
-    for line in lines:
-        print("| " + " | ".join(x if isinstance(x, str) else f"{x:.4g}" for x in line) + " |")
-    print(flush=True)
 
 
 def counted(one: Problem, scheme: str, c: int, work: int) -> Any:

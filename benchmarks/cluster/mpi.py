@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from mpi4py import MPI
 
-from benchmarks.cluster.__main__ import table, timed
+from benchmarks.cluster.__main__ import timed
 from benchmarks.cluster.data import problem
+from benchmarks.cluster.table import table
 
 ROUNDS = (("cocoa+", 1), ("cocoa+", 4), ("quartz", 128))
 

@@ -21,7 +21,7 @@ from dualgap.distributed.data.block import ModelSpec, Totals, check_spec, withou
 from dualgap.distributed.driver.balance import falling_root
 from dualgap.distributed.driver.facts import DriverFacts, dual_point
 from dualgap.distributed.driver.work import WorkSchedule
-from dualgap.distributed.messages import Contribution, compact, sum_in_order
+from dualgap.distributed.messages import Contribution, compact, sum_of
 from dualgap.proof.dual_point import DualPoint, shrink_until_feasible
 from dualgap.run.checkpoint import CheckpointWarning
 
@@ -335,7 +335,8 @@ def test_an_interrupted_run_resumes_bit_for_bit(scheme, loss, tmp_path):
     again = solve(one, callback=checks.append, **kept)  # the run has ended
     same_run(again, uninterrupted)
     assert checks == []
-    assert sorted(os.listdir(tmp_path)) == ["run.checkpoint", "run.checkpoint.previous"]
+    files = [f"{name}.checkpoint" for name in ("run", *(f"partition-{k}" for k in range(4)))]
+    assert sorted(os.listdir(tmp_path)) == sorted([*files, *(f"{name}.previous" for name in files)])
 
 
 def same_run(one, other):
@@ -551,7 +552,7 @@ def test_compact_vectors():
     few[[3, 50]] = 1.0, -2.0
     assert compact(few).nbytes == 24
     assert compact(many).nbytes == 800
-    np.testing.assert_array_equal(sum_in_order([compact(few), compact(many)]), few + many)
+    np.testing.assert_array_equal(sum_of([compact(few), compact(many)]), few + many)
 
 
 def test_engines_are_imported_when_they_are_used():

@@ -1,4 +1,7 @@
-"""Run scikit-learn's tests of linear models with the classes of dualgap: ``make test-sklearn``."""
+"""Run scikit-learn's tests of linear models with the classes of dualgap: ``make test-sklearn``.
+
+Arguments go to pytest: ``run.py -n 0 -k ridge`` runs a part in one process.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,15 @@ MODULES = (
     "svm/tests/test_svm.py",
 )
 
+# A test that hangs ends its process, with a traceback; another process then runs those that are
+# left.
+ONE_TEST = 120  # seconds
+OPTIONS = [
+    *("-c", "/dev/null", f"--rootdir={HOME}", "-p", "substitute", "-p", "no:cacheprovider"),
+    *("-o", f"faulthandler_timeout={ONE_TEST}", "-o", "faulthandler_exit_on_timeout=true"),
+    *("-q", "-W", "default", "-n", "2"),
+]
+
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
-    options = ["-p", "substitute", "-p", "no:cacheprovider", "-q", "-W", "default"]
-    files = [str(HOME / module) for module in MODULES]
-    sys.exit(pytest.main([*options, "-c", "/dev/null", f"--rootdir={HOME}", *sys.argv[1:], *files]))
+    sys.exit(pytest.main([*OPTIONS, *sys.argv[1:], *(str(HOME / module) for module in MODULES)]))

@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from sklearn import linear_model
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 
 import dualgap as dg
@@ -61,6 +62,14 @@ def test_a_warm_start_needs_coefficients_only(name):
     np.testing.assert_allclose(warm.fit(X, y).coef_, cold.coef_, rtol=1e-2, atol=1e-2)
 
 
+def test_a_warm_start_of_several_targets_needs_coefficients_only():
+    X, Y = DIABETES[0], np.stack([DIABETES[1], DIABETES[1][::-1]], axis=1)
+    cold = dg.MultiTaskLasso(tol=1e-8).fit(X, Y)
+    warm = dg.MultiTaskLasso(tol=1e-8, warm_start=True)
+    warm.coef_ = np.zeros((2, X.shape[1]))
+    np.testing.assert_allclose(warm.fit(X, Y).coef_, cold.coef_, rtol=1e-3, atol=1e-3)
+
+
 @pytest.mark.parametrize("name", ["LogisticRegression", "Lasso"])
 def test_numbers_in_strings_are_refused_in_predict(name):
     X, y = IRIS
@@ -82,6 +91,16 @@ def test_a_fold_of_one_class_predicts_that_class(classes):
     np.testing.assert_allclose(scores[0], np.mean(y[half] == 0))
     losses = dg.LogisticRegressionCV(Cs=3, cv=folds, scoring="neg_log_loss").fit(X, y)
     assert (losses.scores_[classes - 1][0] < -1.0).all()  # certain, and wrong about most samples
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_fold_of_one_class_of_a_support_vector_machine(classes):
+    X, y = IRIS
+    X, y = X[: 50 * classes], y[: 50 * classes]
+    folds = [(np.flatnonzero(y == 1), np.arange(len(y))), (np.arange(len(y)), np.arange(len(y)))]
+    model = dg.LinearSVCCV(Cs=[0.01, 1.0], cv=folds).fit(X, y)
+    np.testing.assert_allclose(model.scores_[0], np.mean(y == 1))
+    assert (model.scores_[1] > 0.8).all()
 
 
 def test_a_fold_of_the_other_class_without_an_intercept():
@@ -174,6 +193,52 @@ def test_the_lasso_has_paths_and_does_not_mind_check_input():
     assert dg.LassoCV.path is dg.lasso_path
     fitted = dg.Lasso().fit(X, y, check_input=False)
     np.testing.assert_array_equal(fitted.coef_, dg.Lasso().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("kind", ["lasso", "enet"])
+def test_paths_of_several_targets_are_those_of_scikit_learn(kind):
+    X, Y = DIABETES[0], np.stack([DIABETES[1], DIABETES[1] ** 1.1 + DIABETES[1][::-1]], axis=1)
+    ours, theirs = (getattr(place, f"{kind}_path") for place in (dg, linear_model))
+    alphas, coefs, gaps = ours(X, Y, n_alphas=4, eps=0.05, tol=1e-10)
+    other = theirs(X, Y, alphas=alphas, tol=1e-12, max_iter=100_000)[1]
+    np.testing.assert_allclose(coefs, other, atol=1e-3 * np.abs(other).max())
+    share = {"lasso": 1.0, "enet": 0.5}[kind]
+    model = dg.MultiTaskElasticNet(alphas[-1], l1_ratio=share, fit_intercept=False, tol=1e-10)
+    np.testing.assert_allclose(coefs[:, :, -1], model.fit(X, Y).coef_, rtol=1e-3, atol=1e-3)
+    assert (gaps >= 0.0).all()
+    assert dg.MultiTaskLassoCV.path is dg.enet_path
+    one = ours(X, Y[:, :1], alphas=alphas[2:3], coef_init=np.zeros((1, 10)))[1]
+    np.testing.assert_allclose(one[0], ours(X, Y[:, 0], alphas=alphas[2:3])[1], atol=0.1)
+    with pytest.raises(ValueError, match="alphas > 0"):
+        ours(X, Y, alphas=[1.0, 0.0])
+
+
+def test_weights_of_celer_are_factors_of_the_penalty():
+    X, y = DIABETES
+    weights = np.arange(1.0, 11.0)
+    celer = dg.Lasso(0.1, weights=weights).fit(X, y)
+    np.testing.assert_array_equal(
+        celer.coef_, dg.Lasso(0.1, penalty_weight=weights).fit(X, y).coef_
+    )
+    grid = {"n_alphas": 3, "cv": 3}
+    chosen = dg.LassoCV(**grid, weights=weights).fit(X, y)
+    assert chosen.alpha_ == dg.LassoCV(**grid, penalty_weight=weights).fit(X, y).alpha_
+    with pytest.raises(ValueError, match="only one"):
+        celer.set_params(penalty_weight=weights).fit(X, y)
+    rows = dg.MultiTaskLasso(0.1, penalty_weight=weights).fit(X, np.stack([y, y], axis=1))
+    np.testing.assert_allclose(rows.coef_[0], rows.coef_[1], atol=1e-6)
+    with pytest.raises(ValueError, match="one target"):
+        rows.set_params(bounds=(-1, 1)).fit(X, np.stack([y, y], axis=1))
+
+
+def test_folds_do_not_search_for_digits_that_float64_lacks():
+    X, y = DIABETES
+    with pytest.warns(ConvergenceWarning) as told:
+        fine = dg.LassoCV(tol=1e-30, n_alphas=5, cv=3).fit(X, y)
+    assert len(told) == 1  # about the refit: all points on folds are solved
+    np.testing.assert_allclose(
+        fine.mse_path_, dg.LassoCV(tol=1e-12, n_alphas=5, cv=3).fit(X, y).mse_path_, rtol=1e-14
+    )
 
 
 def test_paths_of_float32_are_float32_and_their_gaps_those_of_the_rounded_numbers():

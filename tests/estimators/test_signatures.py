@@ -128,6 +128,7 @@ LATER = {
     "categories": None,
     "handle_unknown": "error",
     "handle_missing": "error",
+    "weights": None,
 }
 
 

@@ -1,11 +1,15 @@
 """What travels between the driver and the partitions in a run: messages out, answers back.
 
-Vectors as long as u travel as a ``CompactVector``: only their nonzeros, where that is less.
+Vectors as long as u travel as a ``CompactVector``: only their nonzeros, where that is less. Answers
+are added up in pairs, as a tree whose shape depends on the number of partitions alone. So sums have
+the same bits on any number of workers, wherever they are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +37,27 @@ class CompactVector(NamedTuple):
         else:
             total[self.places] += self.values
 
+    def full(self) -> Floats:
+        """The vector itself; read it only."""
+        if self.places is None:
+            return np.require(self.values, None, "A")
+        out = np.zeros(self.size)
+        out[self.places] = self.values
+        return out
+
+    def plus(self, other: CompactVector) -> CompactVector:
+        """The sum of both."""
+        if self.places is None or other.places is None:
+            total = self.full().copy() if self.places is None else self.full()
+            other.add_to(total)
+            return CompactVector(self.size, total)
+        places = np.union1d(self.places, other.places)
+        values = np.zeros(len(places))
+        for one in (self, other):
+            values[np.searchsorted(places, one.places)] += one.values
+        found = CompactVector(self.size, values, places)
+        return found if found.nbytes < 8 * self.size else CompactVector(self.size, found.full())
+
 
 def compact(vector: Floats) -> CompactVector:
     """The vector in the form that takes fewer bytes."""
@@ -43,12 +68,51 @@ def compact(vector: Floats) -> CompactVector:
     return CompactVector(len(vector), vector[places], places.astype(kind))
 
 
-def sum_in_order(vectors: list[CompactVector]) -> Floats:
-    """Their sum in the order of partitions: the same bits on any number of workers."""
-    total = np.zeros(vectors[0].size)
-    for vector in vectors:
-        vector.add_to(total)
-    return total
+def in_pairs(items: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
+    """All items added up: neighbours first, then the sums of neighbours, and so forth."""
+    while len(items) > 1:
+        sums = [add(*pair) for pair in zip(items[0::2], items[1::2])]
+        items = [*sums, *items[2 * len(sums) :]]
+    return items[0]
+
+
+def sum_of(vectors: Sequence[CompactVector]) -> Floats:
+    """The sum of vectors of partitions."""
+    found: CompactVector = in_pairs(vectors, CompactVector.plus)
+    return found.full()
+
+
+class WorkTime(NamedTuple):
+    """How long a partition worked on an answer; processes that share a name share a core."""
+
+    process: tuple[str, int]
+    seconds: float
+
+
+class PartitionSums(NamedTuple):
+    """What samples add up to: vectors and numbers, which ``plus`` adds, and where that was done.
+
+    ``sent``: the bytes that partitions have answered with.
+    """
+
+    vectors: tuple[CompactVector, ...]
+    numbers: Floats
+    times: tuple[WorkTime, ...]
+    sent: int
+
+    @classmethod
+    def of_partition(cls, began: float, numbers: Any, *vectors: CompactVector) -> PartitionSums:
+        """The answer of one partition, which began to work at this reading of ``perf_counter``."""
+        own = np.asarray(numbers, dtype=np.float64)
+        sent = own.nbytes + sum(each.nbytes for each in vectors)
+        process = (os.uname().nodename, os.getpid())
+        return cls(vectors, own, (WorkTime(process, time.perf_counter() - began),), sent)
+
+    def plus(self, other: PartitionSums) -> PartitionSums:
+        """The sums over the partitions of both."""
+        vectors = tuple(one.plus(two) for one, two in zip(self.vectors, other.vectors))
+        numbers = self.numbers + other.numbers
+        return PartitionSums(vectors, numbers, self.times + other.times, self.sent + other.sent)
 
 
 # --- before the first round -----------------------------------------------------------------------
@@ -81,7 +145,7 @@ class Occurrences(NamedTuple):
 
 
 class GapTerms(NamedTuple):
-    """Sums over the samples of a partition; ``parts``: of each sample, empty unless for a proof."""
+    """Sums over the samples of a partition; ``parts``: of each sample, empty unless wanted."""
 
     sums: terms.Sums
     parts: Floats
@@ -139,7 +203,9 @@ class Contribution(NamedTuple):
 
 
 class ProofMessage(NamedTuple):
-    """Coefficients whose gap terms are wanted, at changed dual variables."""
+    """Coefficients whose gap terms are wanted, at changed dual variables; ``parts``: also of each
+    sample, which are as many numbers as there are samples."""
 
     points: tuple[Floats, ...]
     change: DualChange
+    parts: bool = False

@@ -12,7 +12,7 @@ from dualgap.distributed.data.agreement import Agreement, agree, make_block, sum
 from dualgap.distributed.data.block import Block, ProximalTerm, without_samples
 from dualgap.distributed.data.partitioned import Partitioned, as_partitioned
 from dualgap.distributed.driver.baseline import with_baseline
-from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity, saved_duals
+from dualgap.distributed.driver.checkpoint import CheckpointFolder, identity
 from dualgap.distributed.driver.facts import DriverFacts, driver_facts
 from dualgap.distributed.driver.newton_rounds import NewtonDriver
 from dualgap.distributed.driver.proximal import count_proximal
@@ -24,6 +24,7 @@ from dualgap.distributed.schemes import scheme_named
 from dualgap.distributed.schemes.base import Scheme
 from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.tasks import measure
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import LARGEST, number, whole
 from dualgap.problem.intercept import split
 from dualgap.proof.goal import check_reference
@@ -51,6 +52,7 @@ def solve(
     checkpoint_every: int = 10,
     round_seconds: float = 600.0,
     relative_to: str = "optimum",
+    dual: Any = "auto",
 ) -> Solution:
     """Fit a problem whose data is in partitions, and prove how good the fit is.
 
@@ -81,10 +83,16 @@ def solve(
     checkpoint : path, optional
         A folder. If it has a checkpoint of this problem, the run continues from there.
     checkpoint_every : int
-        Rounds between two copies of the dual variables, in that folder and in the memory of the
-        driver: when a worker fails, the progress of at most that many rounds is lost.
+        Rounds between two copies of the dual variables, in that folder and in the memory of other
+        workers: when a worker fails, the progress of at most that many rounds is lost. The folder
+        must be one that all workers share.
     round_seconds : float
         How long a round may take before the run raises an error.
+
+    dual : bool or "auto"
+        Whether the solution has the dual variables, and what each sample adds to the gap. They are
+        as long as there are samples; "auto" brings them here if they take at most 64 MB. Otherwise
+        ``solution.dual`` and ``solution.certificate.sample_parts`` are empty.
 
     Returns
     -------
@@ -93,7 +101,7 @@ def solve(
     """
     options = Options(
         work, tol, max_epochs, max_seconds, random_state, callback, progress, warm_start,
-        checkpoint, checkpoint_every, round_seconds, relative_to,
+        checkpoint, checkpoint_every, round_seconds, relative_to, dual,
     )  # fmt: skip
     return solve_partitioned(as_partitioned(problem, partitions), client, scheme, options)[0]
 
@@ -113,6 +121,15 @@ class Options(NamedTuple):
     checkpoint_every: int = 10
     round_seconds: float = 600.0
     relative_to: str = "optimum"
+    dual: Any = "auto"
+
+    def bring_samples(self, skeleton: Block) -> bool:
+        """Whether what is as long as there are samples comes to the driver."""
+        if isinstance(self.dual, str) and self.dual == "auto":
+            return bool(8 * skeleton.totals.n * skeleton.width <= TUNING.dual_bytes)
+        if not isinstance(self.dual, (bool, np.bool_)):
+            raise ValueError(f'dual must be True, False or "auto", not {self.dual!r}')
+        return bool(self.dual)
 
 
 def solve_partitioned(
@@ -129,6 +146,7 @@ def solve_partitioned(
         agreement, sizes = _make_blocks(engine, problem)
         spec = agreement.model.spec
         skeleton = without_samples(spec, agreement.totals)
+        with_samples = options.bring_samples(skeleton)
         scheme = scheme_named(scheme_name, skeleton, options.work)
         _refuse(scheme, skeleton)
         work = scheme.first_work(skeleton), scheme.max_work(skeleton), scheme.work_per_exchange
@@ -140,13 +158,13 @@ def solve_partitioned(
             folder = CheckpointFolder(options.checkpoint, own)
             saved = folder.read()
             if saved is not None:
-                engine.put(saved_duals(saved, [size * skeleton.width for size in sizes]))
+                folder.put_duals(engine, saved, [size * skeleton.width for size in sizes])
                 retry_until_stable(lambda: engine.run(measure, False))
         make = NewtonDriver if isinstance(scheme, NewtonScheme) else Driver
         driver = make(
             engine, facts, scheme, schedule, limits, seed, options.callback, folder, saved
         )
-        return _finish(driver, options.progress), skeleton
+        return _finish(driver, options.progress, with_samples), skeleton
 
     found: tuple[Solution, Block] = run_with_engine(client, problem.sources, round_seconds, drive)
     return found
@@ -211,14 +229,14 @@ def _start(engine: Engine, skeleton: Block, options: Options, sizes: list[int]) 
     return facts
 
 
-def _finish(driver: Driver, progress: bool) -> Solution:
+def _finish(driver: Driver, progress: bool, with_samples: bool) -> Solution:
     with Progress() if progress else nullcontext() as driver.progress:
         if driver.folder is None:
             status = driver.run_to_the_end()
         else:
             with deferred() as driver.interrupted:
                 status = driver.run_to_the_end()
-        proof, w, duals = driver.final_proof()
+        proof, w, dual = driver.final_proof(with_samples=with_samples)
         if driver.progress is not None:
             driver.progress.show(driver.passes, proof.gap, driver.target)
     target = driver.goal.gap(proof.dual)
@@ -228,11 +246,11 @@ def _finish(driver: Driver, progress: bool) -> Solution:
     return Solution(
         coef=coef,
         intercept=intercept,
-        dual=driver.skeleton.shaped(np.concatenate(duals)),
+        dual=np.empty(0) if dual is None else driver.skeleton.shaped(dual),
         certificate=proof,
         history=driver.history,
         status=status,
-        method=f"{driver.scheme.name} on {driver.engine.size} partitions",
+        method=driver.scheme.method(driver.engine.size),
         target=target,
         passes=driver.passes,
     )

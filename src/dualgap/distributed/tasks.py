@@ -70,7 +70,7 @@ def with_occurrences(block: Block, total: Occurrences) -> Block:
 def advance(block: Block, a: Floats, k: int, message: RoundMessage) -> tuple[RoundAnswer, Floats]:
     """Evaluate the gap terms of the points, then make the steps."""
     began = time.perf_counter()
-    found = [_gap_terms(block, a, w, proof=False) for w in message.points]
+    found = [_gap_terms(block, a, w, proof=False, parts=False) for w in message.points]
     rng = np.random.default_rng((message.seed, message.number, k))
     a = np.array(a, dtype=np.float64)  # a copy: the round may have to be repeated
     inner = block.with_proximal(message.proximal)
@@ -81,15 +81,15 @@ def advance(block: Block, a: Floats, k: int, message: RoundMessage) -> tuple[Rou
     return RoundAnswer(compact(change), found, visits, moved, seconds, process), a
 
 
-def _gap_terms(block: Block, a: Floats, w: Floats, *, proof: bool) -> GapTerms:
-    parts = np.empty(block.n if proof else 0)
+def _gap_terms(block: Block, a: Floats, w: Floats, *, proof: bool, parts: bool) -> GapTerms:
+    of_each = np.empty(block.n if parts else 0)
     error = error_of_z(block, w, sharp=False) if proof else terms.no_error
     with np.errstate(over="ignore", invalid="ignore"):
         z = block.decision(w)
         sums = terms.sample_terms(
-            block.loss, block.y, block.c, z, a, error, parts, block.width, block.weight_error
+            block.loss, block.y, block.c, z, a, error, of_each, block.width, block.weight_error
         )
-    return GapTerms(sums, parts)
+    return GapTerms(sums, of_each)
 
 
 # --- in a proof -----------------------------------------------------------------------------------
@@ -108,7 +108,8 @@ def proof_terms(
 ) -> tuple[list[GapTerms], Floats]:
     """The gap terms of each point, with bounds on their rounding errors."""
     feasible = changed_dual(block, a, message.change)
-    return [_gap_terms(block, feasible, w, proof=True) for w in message.points], a
+    wanted = message.parts
+    return [_gap_terms(block, feasible, w, proof=True, parts=wanted) for w in message.points], a
 
 
 def ballast_candidates(

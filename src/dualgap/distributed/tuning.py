@@ -43,9 +43,38 @@ class Tuning:
     # The width of rounded kinks is multiplied by this after each stage. Exchanges count here, not
     # passes: hinge on covtype takes 51 rounds at 0.3, 17 at 0.5; on 40,000 × 500 42 and 37.
     narrowing: float = 0.5
-    # The most coefficients for which scheme="auto" takes Newton steps: a round brings the upper
-    # triangle of a matrix from each partition, 16 MB at 2,000.
+    # The most coefficients whose whole Hessian travels: the upper triangle of a matrix from each
+    # partition, 16 MB at 2,000.
     newton_features: int = 2000
+
+    # What an exchange takes besides its bytes: a round of Dask futures with short vectors (docs/
+    # distributed.md); 10 Gbit/s; an entry in a product with X and back, 6.4e8 of them a second;
+    # and a product of two entries of a Hessian, by BLAS or by loops over sparse rows.
+    exchange_seconds: float = 0.03
+    bytes_per_second: float = 1.25e9
+    entry_seconds: float = 1.5e-9
+    dense_product_seconds: float = 1e-10
+    sparse_product_seconds: float = 1e-9
+    # Rounds that fits take with each kind of system (docs/distributed.md). Ill-conditioned data
+    # take more products, whose rounds are therefore counted high.
+    hessian_rounds: float = 8.0
+    product_rounds: float = 60.0
+    class_rounds: float = 20.0
+    set_rounds: float = 15.0
+    # Rows for each coefficient of the sample whose Hessian is the preconditioner of many classes,
+    # and products of a system up to which it is kept. covtype with 7 classes: 13 rounds with 150
+    # rows for each and a new Hessian in every step, most of whose seconds the driver spent on that.
+    hessian_rows: int = 20
+    kept_factor_products: int = 8
+    # Features of the first set, and of later ones for each coefficient that is not 0, for penalties
+    # with kinks over more features than that. Not measured.
+    first_set: int = 200
+    set_growth: float = 2.0
+    largest_set: int = 2000
+
+    # --- what comes to the driver -----------------------------------------------------------------
+    # Bytes of dual variables up to which a solution has them unless it is told otherwise.
+    dual_bytes: float = 6.4e7
 
     # --- when to stop -----------------------------------------------------------------------------
     # Gap checks in a row between which no dual variable moved, before the run counts as stalled.

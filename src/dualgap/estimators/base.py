@@ -94,7 +94,7 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
     def _on_columns(self, penalty: Any, p: int) -> Any:
         """The penalty with what the user says about single columns."""
         positive = flag(self.positive, "positive")
-        if self.penalty_weight is None and self.bounds is None:
+        if self._treats_columns_alike:
             return NonNegative(penalty) if positive else penalty
         return on_columns(penalty, *self._facts_of_columns(p), positive=positive)
 
@@ -102,14 +102,18 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
         """``penalty_weight`` and ``bounds`` by position."""
         names, encoding = getattr(self, "feature_names_in_", None), vars(self).get("_encoding")
         if encoding is not None:
-            given = encoding.spread(self.penalty_weight), encoding.spread(self.bounds)
+            given = encoding.spread(self._factors), encoding.spread(self.bounds)
             return factors_of(given[0], p, encoding.names), bounds_of(given[1], p, encoding.names)
-        return factors_of(self.penalty_weight, p, names), bounds_of(self.bounds, p, names)
+        return factors_of(self._factors, p, names), bounds_of(self.bounds, p, names)
+
+    @property
+    def _factors(self) -> Any:
+        return self.penalty_weight
 
     @property
     def _treats_columns_alike(self) -> bool:
         """Whether the penalty is that of all columns, so that closed forms may hold."""
-        return self.penalty_weight is None and self.bounds is None
+        return self._factors is None and self.bounds is None
 
     # --- fitting -------------------------------------------------------------------------------
 

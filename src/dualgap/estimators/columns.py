@@ -13,12 +13,16 @@ import numpy as np
 from scipy import sparse
 
 from dualgap.linalg.validate import Floats, real_array, unknown
-from dualgap.penalties import Box, NonNegative, Weighted
+from dualgap.penalties import Box, GroupLasso, NonNegative, Weighted
 
 
 def on_columns(penalty: Any, factors: Any, bounds: Any, *, positive: bool) -> Any:
     """A penalty with factors and bounds for its columns, where there are any."""
-    if factors is not None:
+    if isinstance(penalty, GroupLasso):  # of several targets: the groups are columns
+        if bounds is not None:
+            raise ValueError("bounds are for one target: several can have positive=True")
+        penalty = penalty if factors is None else penalty._replace(weights=factors)
+    elif factors is not None:
         penalty = Weighted(penalty, factors)
     if bounds is None:
         return NonNegative(penalty) if positive else penalty

@@ -29,6 +29,8 @@ PARAMETERS = {
         Factors ≥ 0 of the penalty for each column: 0 for no penalty, inf to leave the column out.
         A mapping has names of columns, or positions, as keys; columns without a key have 1.
         Factors are used as they are, not scaled to a mean of 1.""",
+    "weights": """array of shape (n_features,), optional
+        celer's name for ``penalty_weight``.""",
     "bounds": """pair (low, high) or mapping, optional
         Bounds on coefficients: each end is a number, None for no bound, or an array with a number
         for each column. A mapping has columns as keys and such pairs of numbers as values. A

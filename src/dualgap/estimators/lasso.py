@@ -35,6 +35,7 @@ class ElasticNet(Strength, LinearRegressor):
     precompute: Any = False
     copy_X: bool = True  # noqa: N815 - scikit-learn's name
     selection: str = "cyclic"
+    weights: Any = None
 
     _several_targets = True
 
@@ -73,6 +74,14 @@ class ElasticNet(Strength, LinearRegressor):
 
     def _penalty(self) -> Any:
         return by_ratio(number(self.l1_ratio, "l1_ratio", 0.0, 1.0))
+
+    @property
+    def _factors(self) -> Any:
+        if self.weights is None:
+            return self.penalty_weight
+        if self.penalty_weight is not None:
+            raise ValueError("weights is celer's name for penalty_weight: give only one of them")
+        return self.weights
 
     @property
     def sparse_coef_(self) -> Any:

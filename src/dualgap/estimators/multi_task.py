@@ -13,6 +13,7 @@ from dualgap.estimators.base import Strength, flag
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.fits import Subproblem
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.selection.paths import enet_path
 from dualgap.linalg.validate import Floats, number
 
 
@@ -37,6 +38,8 @@ class MultiTaskElasticNet(Strength, LinearRegressor):
 
     _several_targets = True
     _joint = True
+
+    path = staticmethod(enet_path)
 
     def _loss(self) -> Any:
         return losses.Squared()
@@ -75,7 +78,8 @@ class MultiTaskElasticNet(Strength, LinearRegressor):
         dual, (n, p) = getattr(self, "dual_coef_", None), X.shape
         if coef.shape[1] != p:
             return [None] * count
-        intercept = np.broadcast_to(self.intercept_ if self._intercept() else 0.0, len(coef))
+        known = getattr(self, "intercept_", 0.0) if self._intercept() else 0.0
+        intercept = np.broadcast_to(known, len(coef))
         if dual is not None:
             dual = dual.T if dual.shape == (len(coef), n) else None
         return [(coef.T, intercept.astype(float), dual)]

@@ -1,6 +1,6 @@
-"""A run on disk: the state of the driver and the dual variables of all partitions, in one file.
+"""A run on disk: the state of the driver in one file, dual variables beside it (``dual_files.py``).
 
-``run/checkpoint.py`` writes and reads the file, as it does for a run on one machine.
+``run/checkpoint.py`` writes and reads the files, as it does for a run on one machine.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from dualgap.distributed.data.block import ModelSpec
+from dualgap.distributed.driver.dual_files import fetch_all, store_all
+from dualgap.distributed.engines.protocol import Engine
 from dualgap.files.describe import identity_text
 from dualgap.files.digest import digest
 from dualgap.linalg.validate import Floats
@@ -61,18 +63,34 @@ class CheckpointFolder:
             raise ValueError(
                 f"checkpoint must be a folder, which {path!r} is not: {error}"
             ) from None
-        self._file, self._identity = Checkpoint(Path(path) / _FILE, 0.0), identity
+        self.path, self._identity = Path(path), identity
+        self._file = Checkpoint(self.path / _FILE, 0.0)
+        self._number = 0  # of the files of dual variables
 
     def read(self) -> dict[str, Any] | None:
         """The last undamaged state; None if there is none. Refuses that of another run."""
         found = self._file.read()
         if found is not None:
             self._file.refuse_other(found, self._identity)
+            self._number = found.get("duals_number") or 0
         return found
 
-    def write(self, driver: Any, duals: list[Floats]) -> None:
+    def write(self, driver: Any) -> None:
         """Replace the checkpoint by the state of a driver between two rounds."""
-        self._file.write({"identity": self._identity, **_state(driver), "duals": duals})
+        number = None
+        if driver.duals_matter:
+            self._number += 1
+            if not store_all(driver.engine, self.path, self._number):
+                return
+            number = self._number
+        self._file.write({"identity": self._identity, **_state(driver), "duals_number": number})
+
+    def put_duals(self, engine: Engine, state: dict[str, Any], sizes: list[int]) -> None:
+        """Give partitions the dual variables of a state, if it has any."""
+        if "duals" in state:  # of older versions
+            engine.put(saved_duals(state, sizes))
+        elif state["duals_number"] is not None:
+            fetch_all(engine, self.path, state["duals_number"])
 
 
 def _state(driver: Any) -> dict[str, Any]:

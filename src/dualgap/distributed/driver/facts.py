@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import Block
-from dualgap.distributed.messages import BlockFacts, Contribution, GapTerms, sum_in_order
+from dualgap.distributed.messages import BlockFacts, Contribution, GapTerms, sum_of
 from dualgap.linalg.validate import LARGEST, Floats
 from dualgap.problem.baseline import above_rounding
 from dualgap.proof import terms
@@ -68,7 +68,7 @@ def dual_point(facts: DriverFacts, contributions: list[Contribution]) -> DualPoi
     sizes = np.sqrt(sum(each.sizes**2 for each in contributions))
     counts = facts.counts + len(contributions)
     error = error_of_sums(counts, facts.squares, sizes, weight_error=facts.skeleton.weight_error)
-    return DualPoint(sum_in_order([each.u for each in contributions]), error)
+    return DualPoint(sum_of([each.u for each in contributions]), error)
 
 
 def objectives(

@@ -14,7 +14,7 @@ from dualgap.distributed.driver.state import RunState
 from dualgap.distributed.driver.work import WorkSchedule, busiest
 from dualgap.distributed.engines.protocol import Engine, PartitionsLostError, retry_until_stable
 from dualgap.distributed.history import RoundHistory
-from dualgap.distributed.messages import RoundAnswer, RoundMessage, sum_in_order
+from dualgap.distributed.messages import RoundAnswer, RoundMessage, sum_of
 from dualgap.distributed.schemes.base import Scheme, coefficients
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
@@ -74,6 +74,11 @@ class Driver(RunState, FailedProofs):
             self._copy()
         else:
             restore(self, saved)
+
+    @property
+    def duals_matter(self) -> bool:
+        """Whether the next rounds depend on the dual variables, so that copies are worth while."""
+        return True
 
     @property
     def gap(self) -> float:
@@ -184,7 +189,7 @@ class Driver(RunState, FailedProofs):
         seconds = time.perf_counter() - began
         if points:
             self._check_gap(points, answers)
-        self.u = self.u + sum_in_order([answer.change for answer in answers])
+        self.u = self.u + sum_of([answer.change for answer in answers])
         self._count(answers)
         self.rounds += 1
         busy = busiest(answers)
@@ -231,13 +236,13 @@ class Driver(RunState, FailedProofs):
     def _copy(self) -> None:
         """Copy the dual variables, from which lost partitions are restored from now on."""
         try:
-            duals = self.engine.copy()
+            if self.duals_matter:
+                self.engine.keep()
+            if self.folder is not None:
+                self.folder.write(self)
         except PartitionsLostError as error:
             self.lost += len(error.partitions)
             self.refresh()
-            return
-        if self.folder is not None:
-            self.folder.write(self, duals)
 
     def _store_end(self, status: Status) -> None:
         """Write the end of a run to the checkpoint; a resumed run proves a converged one again."""

@@ -46,7 +46,7 @@ def drawn_samples(block: Block, a: Floats, k: int, draw: _Draw) -> tuple[Any, Fl
 def sample_start(engine: Engine, facts: DriverFacts, seed: int) -> Problem | None:
     """The problem on a sample of all partitions; None if that does not pay."""
     skeleton, n = facts.skeleton, facts.skeleton.totals.n
-    if skeleton.width > 1 or getattr(skeleton.loss, "quadratic", False):
+    if getattr(skeleton.loss, "quadratic", False):
         return None
     each = 12.0 * facts.entries / n  # bytes of a sample
     size = min(max(TUNING.sample_share * n, least_size(skeleton)), TUNING.sample_bytes / each)

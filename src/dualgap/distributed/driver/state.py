@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dualgap.distributed.data.block import Block, ProximalTerm
@@ -61,15 +63,16 @@ class RunState:
             except PartitionsLostError as error:
                 self.lost += len(error.partitions)
 
-    def prove(self) -> tuple[Certificate, Floats]:
-        """The best certificate for the present dual variables, and its coefficients."""
+    def prove(self, *, parts: bool = False) -> tuple[Certificate, Floats]:
+        """The best certificate for the present dual variables, and its coefficients; ``parts``:
+        with the contribution of each sample."""
         while True:
             try:
                 point = dual_point(self.facts, self.engine.ask(contribution, DualChange()))
                 self.u = point.u
                 points = (self.best, *self.scheme.points(self.inner, point.u))
                 point = self._feasible(point, np.max(np.abs(points), axis=0))
-                answers = self.engine.ask(proof_terms, ProofMessage(points, self.change))
+                answers = self.engine.ask(proof_terms, ProofMessage(points, self.change, parts))
             except PartitionsLostError as error:
                 self.lost += len(error.partitions)
                 continue
@@ -117,13 +120,16 @@ class RunState:
             merge_candidates([candidates for candidates, _ in found], [n for _, n in found])
         )
 
-    def final_proof(self) -> tuple[Certificate, Floats, list[Floats]]:
-        """A certificate, its coefficients, and the dual variables that it rests on."""
+    def final_proof(self, *, with_samples: bool) -> tuple[Certificate, Floats, Any]:
+        """A certificate, its coefficients, and the dual variables that it rests on;
+        ``with_samples``: whether what is as long as there are samples is brought here at all."""
         while True:
-            proof, w = self.prove()
+            proof, w = self.prove(parts=with_samples)
+            if not with_samples:
+                return proof, w, None
             try:
                 if self.change != DualChange():
                     self.engine.run(adopt, self.change)
-                return proof, w, self.engine.copy()
+                return proof, w, np.concatenate(self.engine.copy())
             except PartitionsLostError as error:
                 self.lost += len(error.partitions)

@@ -97,6 +97,9 @@ class DaskEngine(Engine):
         ]
         self._futures.settle(self._blocks)
 
+    def keep(self) -> None:
+        self.copy()
+
     def copy(self) -> list[Floats]:
         # Put back as data, dual variables have no lineage that the scheduler must remember.
         self.put(self._collect(_dual))

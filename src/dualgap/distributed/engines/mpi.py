@@ -50,6 +50,9 @@ class MpiEngine(Engine):
     def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
         self._order(_TRANSFORM, function, message)
 
+    def keep(self) -> None:
+        """A lost process ends the run."""
+
     def copy(self) -> list[Floats]:
         return self._order(_COPY, None, None)
 

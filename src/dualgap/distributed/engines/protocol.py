@@ -19,6 +19,7 @@ The calls of a driver:
     engine.run(task, message)            a round: the new dual variables replace the old ones
     engine.ask(task, message)            a question: dual variables stay as they are
     engine.transform(function, message)  block = function(block, message), also after a failure
+    engine.keep()                        make a copy of all dual variables, elsewhere
     engine.copy(), engine.put(duals)     read and write all dual variables; both make a copy
 
 When workers fail, the engine loads their data again, restores their dual variables from the last
@@ -42,6 +43,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dualgap.distributed.data.block import Block
+from dualgap.distributed.messages import in_pairs
 from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
 from dualgap.steps.base import dual_start
@@ -80,9 +82,21 @@ class Engine(ABC):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         """The same for a task that leaves dual variables as they are."""
 
+    def total(self, task: PartitionTask, message: Any, add: Callable[[Any, Any], Any]) -> Any:
+        """The answers of ``ask`` added up in pairs, as ``messages.in_pairs`` does."""
+        return in_pairs(self.ask(task, message), add)
+
+    def run_total(self, task: PartitionTask, message: Any, add: Callable[[Any, Any], Any]) -> Any:
+        """The same for ``run``."""
+        return in_pairs(self.run(task, message), add)
+
     @abstractmethod
     def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
         """Replace the data of each partition by ``function(data, message)``."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Make a copy of all dual variables, from which lost ones are restored."""
 
     @abstractmethod
     def copy(self) -> list[Floats]:

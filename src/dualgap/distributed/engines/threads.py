@@ -48,6 +48,9 @@ class ThreadEngine(Engine):
 
         self._each(work)
 
+    def keep(self) -> None:
+        """Nothing is ever lost."""
+
     def copy(self) -> list[Floats]:
         return list(self._duals)
 

@@ -23,9 +23,13 @@ def scheme_named(name: Any, skeleton: Block, work: Any) -> Scheme:
     """A new scheme, for one run; "auto" is the one that needs the fewest rounds, but schemes with
     epochs if ``work`` says how many."""
     if isinstance(name, str) and name == "auto":
-        epochs = not (isinstance(work, str) and work == "auto")
-        possible = NewtonScheme("newton").refusal(skeleton) is None and not epochs
-        name = "newton" if possible else "cocoa+"
+        if not (isinstance(work, str) and work == "auto"):
+            return CocoaPlus("cocoa+", how="since work says how many epochs", chosen=True)
+        newton = NewtonScheme("newton", chosen=True)
+        refusal = newton.refusal(skeleton)
+        if refusal is None:
+            return newton
+        return CocoaPlus("cocoa+", how=f"since for Newton steps {refusal}", chosen=True)
     if not isinstance(name, str) or name not in SCHEMES:
         raise ValueError(unknown("scheme", str(name), ["auto", *SCHEMES]))
     return SCHEMES[name](name)

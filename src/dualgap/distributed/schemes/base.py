@@ -54,6 +54,8 @@ class Scheme(ABC):
 
     name: str
     mean: TailMean | None = None  # for losses with kinks
+    how: str = ""  # what it does in a round, in words
+    chosen: bool = False  # by "auto"
 
     # Seconds of local work for each second of exchange that work="auto" aims at.
     work_per_exchange: ClassVar[float] = TUNING.epoch_seconds_per_exchange
@@ -95,6 +97,11 @@ class Scheme(ABC):
         """Coefficients worth a gap check, ∇g*(u) the last of them."""
         last = coefficients(skeleton, u)
         return (last,) if self.mean is None else (self.mean.value, last)
+
+    def method(self, partitions: int) -> str:
+        """What ``Solution.method`` says."""
+        words = f"{self.name}, {self.how}" if self.how else self.name
+        return f"{f'auto ({words})' if self.chosen else words} on {partitions} partitions"
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps besides u."""

@@ -13,21 +13,57 @@ from typing import Any
 from dualgap.distributed.data.block import Block
 from dualgap.distributed.engines.protocol import Engine
 from dualgap.distributed.schemes.base import Scheme
+from dualgap.distributed.schemes.costs import cost_of
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import Floats
 from dualgap.steps.newton.newton import Newton
+from dualgap.steps.newton_cg.class_run import class_refusal
+
+# How Newton systems can be solved, and what ``solution.method`` says of it.
+HOW = {
+    "hessians": "with Hessians of {size:,} coefficients",
+    "products": "by products with the Hessian of {size:,} coefficients",
+    "classes": "by products with the Hessian of {size:,} coefficients of {width} classes",
+    "sets": "with Hessians on sets of {size:,} coefficients",
+}
 
 
-def has_many_features(skeleton: Block) -> bool:
-    """Whether Hessians would take too many bytes."""
-    return skeleton.coef_size > TUNING.newton_features
+def possible_systems(skeleton: Block) -> list[str]:
+    """The ways that fit the problem."""
+    shape, loss = skeleton.penalty_shape, skeleton.loss
+    if shape is None or Newton().refusal(skeleton) is not None:
+        return []
+    found = ["hessians"] if skeleton.coef_size <= TUNING.newton_features else []
+    if skeleton.width > 1:
+        return [*found, "classes"] if class_refusal(skeleton) is None else found
+    if loss.differentiable and not shape.kinked:
+        found.append("products")
+    elif loss.differentiable and not found:
+        found.append("sets")
+    return found
 
 
-def solved_by_products(skeleton: Block) -> bool:
-    """Whether Newton systems are solved by products with the Hessian, an exchange for each."""
-    shape = skeleton.penalty_shape
-    smooth = skeleton.width == 1 and skeleton.loss.differentiable
-    return has_many_features(skeleton) and smooth and shape is not None and not shape.kinked
+def cheapest_systems(skeleton: Block, entries: float) -> str:
+    """The way that should take the fewest seconds; ``entries``: of all data."""
+    ways = possible_systems(skeleton)
+    return min(ways, key=lambda way: cost_of(way, skeleton, entries).seconds)
+
+
+def description(way: str, skeleton: Block, entries: float) -> str:
+    """What is done in which rounds, in words."""
+    words = HOW[way].format(size=skeleton.coef_size, width=skeleton.width)
+    if way == "sets":
+        return words
+    return f"{words}, {in_bytes(cost_of(way, skeleton, entries).nbytes)} a round and partition"
+
+
+def in_bytes(number: float) -> str:
+    """As people write it."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000.0:
+            return f"{number:.3g} {unit}"
+        number /= 1000.0
+    return f"{number:.3g} GB"
 
 
 @dataclass
@@ -40,11 +76,11 @@ class NewtonScheme(Scheme):
 
     def refusal(self, skeleton: Block) -> str | None:
         refusal = Newton().refusal(skeleton)
-        if refusal is None and has_many_features(skeleton) and not solved_by_products(skeleton):
+        if refusal is None and not possible_systems(skeleton):
             refusal = (
                 f"Hessians of {skeleton.coef_size} coefficients would be sent, more than "
-                f"{TUNING.newton_features}; products in their place need one decision value, a "
-                "smooth loss and an L2 penalty"
+                f"{TUNING.newton_features}; products in their place need a smooth loss, and an L2 "
+                "penalty if there are many classes"
             )
         return refusal
 

@@ -13,14 +13,20 @@ import numpy as np
 
 from dualgap.distributed.driver.facts import DriverFacts
 from dualgap.distributed.engines.protocol import Engine
-from dualgap.distributed.messages import sum_in_order
+from dualgap.distributed.messages import PartitionSums, compact
+from dualgap.distributed.schemes.exchanges import Exchanges
+from dualgap.distributed.schemes.feature_sets import FeatureSets
 from dualgap.distributed.schemes.newton_tasks import (
+    CURVATURE,
+    MOVED,
+    SLOPES,
+    VALUE,
     ProductQuestion,
     Question,
-    SampleSums,
     adopt_slopes,
     hessian_product,
     sample_sums,
+    symmetric,
     target_moments,
 )
 from dualgap.distributed.tuning import TUNING as ROUNDS
@@ -42,7 +48,7 @@ class TotalSums(NamedTuple):
     moved: float
     value: float
     curvature: float
-    hessian: Floats
+    hessian: Any
 
 
 @dataclass
@@ -91,15 +97,13 @@ class PartitionedLosses(SmoothLosses):
     """
 
     def __init__(
-        self, problem: SampleSumsProblem, engine: Engine, width: float, *, by_products: bool
+        self, problem: SampleSumsProblem, exchanges: Exchanges, width: float, *, by_products: bool
     ) -> None:
         self.by_products = by_products
-        self.problem, self.engine = problem, engine  # type: ignore[assignment]
+        self.problem, self.exchanges = problem, exchanges  # type: ignore[assignment]
         problem.losses = self
         self.q = self.widest = width
         self.least = TUNING.least_width * width
-        self.answers: list[SampleSums] = []  # since the driver has read them last
-        self.exchanges = self.sent = self.received = 0
         self.forget()
 
     def forget(self) -> None:
@@ -136,35 +140,27 @@ class PartitionedLosses(SmoothLosses):
         found: TotalSums = b.sums
         return found
 
-    def _ask(self, b: Slopes, lengths: tuple[float, ...] = ()) -> Any:
-        question = Question(b.base, b.move, b.length, self.q, not self.by_products, lengths)
-        answers = self.engine.ask(sample_sums, question)
-        self._take_in(b, answers)
-        return np.sum([each.slopes for each in answers], axis=0)
+    def _question(self, b: Slopes, lengths: tuple[float, ...] = ()) -> Question:
+        at = compact(b.base), compact(b.move)
+        return Question(*at, b.length, self.q, not self.by_products, lengths)
 
-    def _take_in(self, b: Slopes, answers: list[SampleSums]) -> None:
-        """Add up what partitions have answered about b."""
-        self.count(b.base.nbytes + b.move.nbytes, sum(each.nbytes for each in answers))
-        self.answers += answers
-        b.sums = TotalSums(
-            sum_in_order([each.u for each in answers]),
-            float(sum(each.moved for each in answers)),
-            float(sum(each.value for each in answers)),
-            float(sum(each.curvature for each in answers)),
-            np.asarray(sum(each.hessian for each in answers)),
-        )
-
-    def count(self, sent: int, received: int) -> None:
-        """An exchange, with the bytes to each partition and from all of them."""
-        self.exchanges += 1
-        self.sent += self.engine.size * sent
-        self.received += received
+    def _ask(self, b: Slopes, lengths: tuple[float, ...] = ()) -> list[float]:
+        """Ask for the sums at b; returns slopes there and at the other lengths."""
+        question = self._question(b, lengths)
+        found = self.exchanges.ask(sample_sums, question, question.nbytes)
+        b.sums = _totals(found)
+        slopes: list[float] = found.numbers[SLOPES:].tolist()
+        return slopes
 
     def balanced(self, w: Floats, response: Response) -> Response:
         return response
 
     def systems(self, shape: Any) -> Systems | None:
-        return Systems(self.problem, shape, PartitionedProducts(self)) if self.by_products else None
+        if not self.by_products:
+            return None
+        if shape.kinked:
+            return FeatureSets(self.problem, shape, self.exchanges)  # type: ignore[return-value]
+        return Systems(self.problem, shape, PartitionedProducts(self))
 
     def total_curvature(self, at: Response) -> float:
         return self.sums(at.b).curvature
@@ -182,21 +178,18 @@ class PartitionedLosses(SmoothLosses):
         return z
 
     def hessian(self, at: Response) -> Floats:
-        size = len(at.z)
-        matrix, upper = np.empty((size, size)), np.triu_indices(size)
-        matrix[upper] = matrix.T[upper] = self.sums(at.b).hessian
-        return matrix
+        return symmetric(self.sums(at.b).hessian, len(at.z))
 
     def multiplier_move(self, b: Any) -> float:
         return 0.5 * self.q * self.sums(b).moved if self.q > 0.0 else 0.0
 
     def adopt(self, b: Any, q: float) -> None:
         """Make the slopes at a point the dual variables of the partitions, and go on at width q."""
-        question = Question(b.base, b.move, b.length, self.q, not self.by_products)
+        question = self._question(b)
         at = b.base + b.length * b.move
         self.forget()
-        self.adopted = Slopes(at, np.zeros_like(at), 0.0)
-        self._take_in(self.adopted, self.engine.run(adopt_slopes, (question, q)))
+        found = self.exchanges.run(adopt_slopes, (question, q), question.nbytes)
+        self.adopted = Slopes(at, np.zeros_like(at), 0.0, _totals(found))
         self.q = q
 
     def narrow(self, b: Any, factor: float, least: float) -> None:
@@ -218,6 +211,12 @@ class PartitionedLosses(SmoothLosses):
         self.q, self.least, self.widest = state["q"], state["least"], state["widest"]
 
 
+def _totals(found: PartitionSums) -> TotalSums:
+    numbers = found.numbers.tolist()
+    u, hessian = found.vectors
+    return TotalSums(u.full(), numbers[MOVED], numbers[VALUE], numbers[CURVATURE], hessian)
+
+
 class PartitionedProducts:
     """Products with the Hessian of all samples, each of them an exchange."""
 
@@ -229,17 +228,18 @@ class PartitionedProducts:
 
     def times(self, weights: Floats, v: Floats) -> tuple[Floats, Floats]:
         """v, which stands for X v, and Xᵀ diag(curvatures) X v."""
-        return v, self._ask(ProductQuestion(weights, v))[0]
+        return v, self._ask(weights, v)[0]
 
     def moments(self, weights: Floats) -> tuple[Floats, Floats]:
         """Σ curvature x and Σ curvature x² of each feature."""
-        sums, squares = self._ask(ProductQuestion(weights, None))
+        sums, squares = self._ask(weights, None)
         return sums, squares
 
-    def _ask(self, question: ProductQuestion) -> list[Floats]:
-        answers = self.losses.engine.ask(hessian_product, question)
-        self.losses.count(2 * question.at.nbytes, sum(v.nbytes for one in answers for v in one))
-        return [sum_in_order(list(each)) for each in zip(*answers)]
+    def _ask(self, at: Floats, v: Any) -> list[Floats]:
+        question = ProductQuestion(compact(at), None if v is None else compact(v))
+        size = question.at.nbytes + (0 if question.v is None else question.v.nbytes)
+        found = self.losses.exchanges.ask(hessian_product, question, size)
+        return [each.full() for each in found.vectors]
 
 
 def first_width_of(engine: Engine, facts: DriverFacts) -> float:

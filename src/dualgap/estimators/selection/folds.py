@@ -28,7 +28,7 @@ from dualgap.estimators.ignored import check_ignored
 from dualgap.estimators.selection.path_solutions import solutions_at
 from dualgap.estimators.selection.paths import warn_of_unsolved
 from dualgap.estimators.validated import sample_weights
-from dualgap.linalg.validate import Floats
+from dualgap.linalg.validate import LARGEST, Floats, number
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -38,6 +38,9 @@ REFIT_CALLBACK = """callable, optional
     Called with a ``Snapshot`` at each gap check of the refit, not on folds; a true result stops
     it. scikit-learn's callbacks see the refit as well."""
 
+# The least ``tol`` of points on folds. No score shows a finer one, and below rounding each point
+# would run until nothing changes any more.
+FINEST = 1e-12
 # Attributes of the refitted estimator that are not those of the one with cross-validation.
 _OF_REFIT = ("n_features_in_", "feature_names_in_", "_starts_solved", "_solved_by")
 
@@ -159,6 +162,10 @@ class CrossValidated:
                     )
         return folds
 
+    @property
+    def _tol_of_folds(self) -> float:
+        return max(number(self.tol, "tol", 0.0, LARGEST), FINEST)
+
     def _on_folds(
         self, run: Callable[..., Any], jobs: list[tuple[Any, ...]]
     ) -> tuple[list[Any], list[Solution]]:
@@ -170,7 +177,7 @@ class CrossValidated:
         shared = {
             "method": self.method,
             "sampling": self.sampling,
-            "tol": self.tol,
+            "tol": self._tol_of_folds,
             "max_epochs": max_epochs(self.max_iter),
         }
         options = [{**shared, "random_state": seed} for seed in seeds(self.random_state, len(jobs))]
@@ -191,6 +198,8 @@ class CrossValidated:
         # X has lost the names of its columns.
         own = dict(zip(("penalty_weight", "bounds"), self._facts_of_columns(X.shape[1])))
         own = {name: fact for name, fact in own.items() if name in names}
+        if "penalty_weight" in own:
+            shared.pop("weights", None)  # another name for the same
         model = self._refitted(**{**shared, **own, **(choice.refit or {})})
         managed = False
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks

@@ -9,8 +9,8 @@ import numpy as np
 
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.group_lasso import GROUPS, GroupLasso, SparseGroupLasso
+from dualgap.estimators.selection.grids import alphas_of, ratios_of
 from dualgap.estimators.selection.lasso_cv import GRID, LeastSquaresCV
-from dualgap.estimators.selection.paths import alphas_of, ratios_of
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 

@@ -26,7 +26,8 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
-from dualgap.estimators.selection.paths import alphas_of, lasso_path, ratios_of
+from dualgap.estimators.selection.grids import alphas_of, ratios_of
+from dualgap.estimators.selection.paths import lasso_path
 from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
@@ -114,7 +115,7 @@ class LeastSquaresCV(CrossValidated):
         """The mean squared error of a fold for each ratio and alpha, and the solutions that missed
         ``tol``."""
         positive = flag(self.positive, "positive")
-        run = self.tol, max_epochs(self.max_iter)
+        run = self._tol_of_folds, max_epochs(self.max_iter)
         shared = None if moments is None else moments.of_fold(train, test)
         fitted, scored = (None, None) if weights is None else (weights[train], weights[test])
         errors, unsolved = np.empty(alphas.shape), []

@@ -26,10 +26,11 @@ from dualgap.estimators.selection.folds import (
     CrossValidated,
     follow,
 )
+from dualgap.estimators.selection.grids import Cs_of, ratios_of
 from dualgap.estimators.selection.logistic_folds import KnownPoint, LogisticFolds, rows_of_one_class
-from dualgap.estimators.selection.paths import Cs_of, ratios_of, with_intercept
+from dualgap.estimators.selection.paths import with_intercept
 from dualgap.estimators.validated import finite_data
-from dualgap.linalg.validate import Floats, number
+from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
 
@@ -158,7 +159,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         if not self._treats_columns_alike:
             return None
         intercept = flag(self.fit_intercept, "fit_intercept")
-        tol, most = number(self.tol, "tol", 0.0), max_epochs(self.max_iter)
+        tol, most = self._tol_of_folds, max_epochs(self.max_iter)
         return LogisticFolds(X, codes, len(self.classes_), weights, intercept, tol, most)
 
     def _scores_use_weights(self) -> bool:

@@ -11,9 +11,9 @@ from sklearn.utils.validation import validate_data
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.multi_task import MultiTaskElasticNet, MultiTaskLasso
 from dualgap.estimators.regressor import offset_of_targets
+from dualgap.estimators.selection.grids import ratios_of
 from dualgap.estimators.selection.group_lasso_cv import OnGroupsCV
 from dualgap.estimators.selection.lasso_cv import GRID
-from dualgap.estimators.selection.paths import ratios_of
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem

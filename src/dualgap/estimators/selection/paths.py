@@ -15,10 +15,11 @@ from dualgap.estimators.fits import max_epochs, seeds
 from dualgap.estimators.fitted import finish
 from dualgap.estimators.ignored import check_word
 from dualgap.estimators.penalties import by_ratio
+from dualgap.estimators.selection.grids import Cs_of, alphas_of
 from dualgap.estimators.selection.path_solutions import solutions_at, squared_solutions
-from dualgap.linalg.validate import LARGEST, Floats, number, real_array, whole
+from dualgap.linalg.validate import LARGEST, Floats, number
+from dualgap.penalties import GroupLasso
 from dualgap.problem import Problem
-from dualgap.run.path import grid
 from dualgap.run.solution import Solution
 
 
@@ -84,12 +85,13 @@ def enet_path(
     """The elastic net at a decreasing sequence of alphas, without an intercept.
 
     Minimises  Σ_i c_i ½(y_i − x_i·w)² + alpha·(l1_ratio·‖w‖₁ + ½(1 − l1_ratio)·‖w‖²),  where c_i is
-    1/n or the share of the sample in ``sample_weight``. So λ = alpha.
+    1/n or the share of the sample in ``sample_weight``. So λ = alpha. If y has two dimensions, the
+    penalty is that of ``MultiTaskElasticNet``.
 
     Parameters
     ----------
-    X, y
-        As for ``Problem``; y has one dimension.
+    X : array, CSR or CSC matrix of shape (n_samples, n_features)
+    y : array of shape (n_samples,) or (n_samples, n_targets)
     l1_ratio : float from 0 to 1
         With 0, ``alphas`` must be given.
     eps, n_alphas : float, int
@@ -97,7 +99,7 @@ def enet_path(
         coefficients vanish, down to eps · alpha_max.
     alphas : array or int, optional
         The alphas themselves, or how many.
-    coef_init : array of shape (n_features,), optional
+    coef_init : array of shape (n_features,) or (n_targets, n_features), optional
         Where the first run starts.
     return_n_iter : bool
         Whether to return epochs as well.
@@ -120,17 +122,28 @@ def enet_path(
     -------
     alphas : array of shape (n_alphas,)
         After Ctrl-C only those that were reached.
-    coefs : array of shape (n_features, n_alphas)
+    coefs : array of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
         In the dtype of X; the gaps are those of these numbers.
     dual_gaps : array of shape (n_alphas,)
         Proven bounds on the distance of the objective above from its minimum.
     n_iters : list of int, if asked for
     """
     check_word(selection, "selection", ("cyclic", "random"))
-    base = by_ratio(number(l1_ratio, "l1_ratio", 0.0, 1.0))
+    ratio = number(l1_ratio, "l1_ratio", 0.0, 1.0)
+    targets = np.shape(y)[1] if np.ndim(y) == 2 else 0
+    if targets == 1:
+        y = np.ravel(y)
+    base = GroupLasso(1, l1_ratio=ratio) if targets > 1 else by_ratio(ratio)
     penalty = _on_columns(base, X, penalty_weight, bounds, positive)
     problem = Problem(X, y, "squared", penalty, 1.0, sample_weight, offset=offset)
+    if targets and coef_init is not None:
+        coef_init = np.ravel(coef_init) if targets == 1 else np.transpose(coef_init)
     alphas = alphas_of(problem, alphas, n_alphas, eps)
+    if targets > 1 and not alphas.all():
+        raise ValueError(
+            "several targets need alphas > 0: without a penalty use LinearRegression, which fits "
+            "each of them by itself"
+        )
     options = {
         "method": method,
         "tol": number(tol, "tol", 0.0, LARGEST),
@@ -139,14 +152,15 @@ def enet_path(
         "progress": bool(verbose),
     }
     plain = penalty_weight is None and bounds is None and not screen and not verbose
-    if method == "auto" and max_iter != 0 and plain and coef_init is None:
+    if method == "auto" and max_iter != 0 and plain and coef_init is None and targets < 2:
         solutions = squared_solutions(problem, l1_ratio, positive, alphas, options)
     else:
         solutions = solutions_at(problem, alphas, screen=screen, warm_start=coef_init, **options)
     alphas, coefs, *rest = _table(
         problem, alphas, (_rounded(one) for one in solutions), return_n_iter
     )
-    return alphas, coefs.astype(problem.X.dtype, copy=False), *rest
+    coefs = coefs.astype(problem.X.dtype, copy=False)
+    return alphas, coefs[None] if targets == 1 else coefs, *rest
 
 
 def _rounded(solution: Solution) -> Solution:
@@ -268,32 +282,3 @@ def with_intercept(solution: Solution, fit_intercept: bool) -> Floats:
         return coef
     last = np.expand_dims(solution.intercept, -1)
     return np.concatenate([coef, last if last.size == 1 else last - last.mean()], axis=-1)
-
-
-def alphas_of(problem: Problem, alphas: Any, n_alphas: int, eps: float) -> Floats:
-    """Decreasing alphas: the given ones, or a grid."""
-    if alphas is None or np.ndim(alphas) == 0:
-        count = whole(n_alphas if alphas is None else alphas, "alphas", 1)
-        return grid(problem, number(eps, "eps", 0.0, open_low=True), count)
-    values = np.sort(real_array(alphas, "alphas").astype(np.float64))[::-1]
-    if values.ndim != 1 or not values.size or not (values[-1] >= 0.0 and values[0] < np.inf):
-        raise ValueError("alphas must be finite numbers >= 0, or the size of the grid")
-    return np.asarray(values)
-
-
-def ratios_of(ratios: Any, name: str) -> Floats:
-    """One number from 0 to 1, or several."""
-    found = np.array([number(ratio, name, 0.0, 1.0) for ratio in np.atleast_1d(ratios)])
-    if not found.size:
-        raise ValueError(f"{name} is empty: give a number from 0 to 1, or several")
-    return found
-
-
-def Cs_of(Cs: Any) -> Floats:  # noqa: N802 - C is scikit-learn's name
-    """The given values of C, in their order, or a grid of increasing ones."""
-    if np.ndim(Cs) == 0:
-        return np.logspace(-4, 4, whole(Cs, "Cs", 1))
-    values = real_array(Cs, "Cs").astype(np.float64)
-    if values.ndim != 1 or not values.size or not (values > 0.0).all():
-        raise ValueError("Cs must be numbers > 0, or the size of the grid")
-    return np.asarray(values)

@@ -13,7 +13,7 @@ from dualgap.estimators.docstrings import documented
 from dualgap.estimators.poisson import PoissonRegressor
 from dualgap.estimators.robust import QuantileRegressor
 from dualgap.estimators.selection.folds import FOLD_JOBS, REFIT_CALLBACK
-from dualgap.estimators.selection.paths import Cs_of
+from dualgap.estimators.selection.grids import Cs_of
 from dualgap.estimators.selection.strengths import StrengthChosen, strengths_of
 from dualgap.estimators.svm import LinearSVC, LinearSVR
 from dualgap.linalg.validate import Floats

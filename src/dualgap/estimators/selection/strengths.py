@@ -15,10 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, validate_data
 
 from dualgap.estimators.base import total_weight
-from dualgap.estimators.classifier import refuse_one_class
 from dualgap.estimators.offsets import with_offset
 from dualgap.estimators.regressor import offset_of_targets
 from dualgap.estimators.selection.folds import Choice, CrossValidated, follow
+from dualgap.estimators.selection.logistic_folds import rows_of_one_class
 from dualgap.estimators.validated import DTYPES, STORAGES
 from dualgap.linalg.validate import Floats, real_array, whole
 from dualgap.run.solution import Solution
@@ -94,9 +94,10 @@ class StrengthChosen(CrossValidated):
         own = None if weights is None else weights[train]
         if is_classifier(self):
             model.classes_, codes = np.unique(y[train], return_inverse=True)
-            refuse_one_class(model.classes_, self)
             model._joint = model._is_joint(len(model.classes_))
-            subproblems = model._subproblems(codes, own, X.shape[1])
+            subproblems = []
+            if len(model.classes_) > 1:
+                subproblems = model._subproblems(codes, own, X.shape[1])
         else:
             subproblems = model._subproblems([y[train]], own, X.shape[1])
         if offset is not None:
@@ -108,6 +109,11 @@ class StrengthChosen(CrossValidated):
         def keep(k: int, solution: Solution) -> None:
             models[order[k]].append((solution.coef.T, solution.intercept))
 
+        if not subproblems:
+            model.classes_, codes = np.unique(y, return_inverse=True)
+            rows = rows_of_one_class(codes[train][0], len(model.classes_), X.shape[1])
+            models = [[(row[:-1], row[-1]) for row in rows] for _ in grid]
+            model._joint = False
         first = None
         for one in subproblems:
             problem = model._problem(X[train] if first is None else first, one)

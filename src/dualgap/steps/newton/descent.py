@@ -216,7 +216,7 @@ class Descent:
         They cost no pass over X.
         """
         problem = self.problem
-        if not len(problem.free_places):
+        if not len(problem.free_places) or self.shape.kinked:
             return response
         missing = self._imbalance(response)
         for _ in range(TUNING.intercept_steps):

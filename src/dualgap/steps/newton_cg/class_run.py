@@ -37,17 +37,24 @@ def class_refusal(problem: Problem) -> str | None:
 
 
 class ClassRun(FullPassRun):
-    """A run with the losses at Z = XW."""
+    """A run with the losses at Z = XW.
 
-    def __init__(self, problem: Problem, setting: Setting) -> None:
+    ``losses`` and ``products`` may be given: of samples that are elsewhere, such as in partitions.
+    """
+
+    def __init__(
+        self, problem: Problem, setting: Setting, losses: Any = None, products: Any = None
+    ) -> None:
         super().__init__(problem)
         shape = shape_of(problem.penalty, problem.coef_size)
         assert shape is not None  # other penalties are refused
         self.l2 = shape.l2.reshape(problem.d, problem.width)
         self.setting = setting
-        self.products, self.losses = Products(problem), ClassLosses(problem)
+        self.products = Products(problem) if products is None else products
+        self.losses = ClassLosses(problem) if losses is None else losses
         # Small data: a proof takes little longer than a gap check, which saves another one.
-        self.checks_are_proofs = problem.dual_size * problem.d <= TUNING.small_data
+        small = problem.dual_size * problem.d <= TUNING.small_data
+        self.checks_are_proofs = losses is None and small
         self.at: ClassResponse | None = None
         self.handed: Pair | None = None
 

@@ -49,12 +49,22 @@ class NewtonCG(FullPass):
 class NewtonCGRun(ClassRun):
     """A run; its state is W with the losses at Z = XW."""
 
-    def __init__(self, problem: Problem, coef: Floats | None, setting: Setting) -> None:
-        super().__init__(problem, setting)
+    def __init__(
+        self,
+        problem: Problem,
+        coef: Floats | None,
+        setting: Setting,
+        losses: Any = None,
+        products: Any = None,
+        system: System | None = None,
+    ) -> None:
+        super().__init__(problem, setting, losses, products)
         self.rng = setting.rng or np.random.default_rng(0)
         first = origin(problem) if coef is None else coef
         self.W = first.reshape(problem.d, problem.width).copy()
-        self.system = System(problem, self.products, self.l2, self.rng)
+        if system is None:
+            system = System(problem, self.products, self.l2, self.rng)
+        self.system = system
         self.unsampled = coef is None and self._sample_size() > 0
         # A check there would balance a dual point that is far from any balance.
         self.starts_at_zero = coef is None
@@ -196,18 +206,8 @@ class NewtonCGRun(ClassRun):
         problem, size = self.problem, self._sample_size()
         places = np.sort(self.rng.choice(problem.n, size, replace=False))
         setting = self.setting._replace(goal=None, rng=self.rng)
-        run = NewtonCGRun(problem.sampled(places), self.W.ravel(), setting)
-        if run._sample_size() > 0:
-            run._start_from_a_sample()
-        ratio = problem.coef_size / size
-        for _ in range(TUNING.sample_steps):
-            length, _ = run.step()
-            at = run._evaluated()
-            value = at.value + run._penalty(run.W)
-            solved = run.decrement <= TUNING.sampling_error * ratio * value
-            if length == 0.0 or solved or at.value <= TUNING.overfit * ratio:
-                break
-        self._accept(run.W, self.losses.at(self.products.times(run.W)))
+        W = minimum_of_sample(problem.sampled(places), self.W.ravel(), setting)
+        self._accept(W, self.losses.at(self.products.times(W)))
 
     # --- checkpoints ------------------------------------------------------------------------------
 
@@ -234,3 +234,19 @@ class NewtonCGRun(ClassRun):
         self._accept(W, self.losses.at(z))
         self.system.damping = state["damping"]
         self.decrement, self.unsampled = state["left"], state["unsampled"]
+
+
+def minimum_of_sample(sample: Problem, coef: Floats | None, setting: Setting) -> Floats:
+    """The minimum for a sample, from these coefficients, as exactly as chance allows."""
+    run = NewtonCGRun(sample, coef, setting)
+    if run._sample_size() > 0:
+        run._start_from_a_sample()
+    ratio = sample.coef_size / sample.n
+    for _ in range(TUNING.sample_steps):
+        length, _ = run.step()
+        at = run._evaluated()
+        value = at.value + run._penalty(run.W)
+        solved = run.decrement <= TUNING.sampling_error * ratio * value
+        if length == 0.0 or solved or at.value <= TUNING.overfit * ratio:
+            break
+    return run.W

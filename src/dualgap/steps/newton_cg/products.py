@@ -41,6 +41,10 @@ class Products:
         """Some rows of dense X, in float64."""
         return np.asarray(self.problem.X[chunk], dtype=np.float64)
 
+    def no_image(self) -> Floats:
+        """X times 0."""
+        return np.zeros((self.problem.n, self.width))
+
     def times(self, W: Floats) -> Floats:
         """X W."""
         if not self.dense:

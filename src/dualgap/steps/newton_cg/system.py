@@ -35,10 +35,13 @@ SPARSE_SPEED = 20.0  # how much faster BLAS multiplies than loops over the entri
 class System:
     """How the systems of one problem are solved."""
 
-    def __init__(self, problem: Problem, products: Products, l2: Floats, rng: Any) -> None:
+    def __init__(
+        self, problem: Problem, products: Products, l2: Floats, rng: Any, kind: Any = None
+    ) -> None:
+        """``kind`` of preconditioner, if it should not follow from what each one costs."""
         self.problem, self.products, self.rng = problem, products, rng
         self.quadratic = problem.lam * l2
-        self.kind = _kind(problem)
+        self.kind = _kind(problem) if kind is None else kind
         self.damping, self.broken = 0.0, False
         self.largest = problem.mean_squares()[:, None] / (problem.loss.gamma or 1.0)
         # What a residual adds to the gap; free features are balanced in another way.
@@ -64,6 +67,12 @@ class System:
         return float(np.sum(self.per_gap * gradient * gradient))
 
     def _solve_whole(self, at: Curvature, gradient: Floats, quadratic: Floats) -> Floats:
+        H = self.whole_hessian(at)
+        diagonal = np.maximum(np.diag(H), 0.0) + quadratic.ravel()
+        return solve_scaled(H, diagonal, -gradient.ravel()).reshape(gradient.shape)
+
+    def whole_hessian(self, at: Curvature) -> Floats:
+        """The Hessian of the losses, in the order of coefficients: feature, then class."""
         size, n = self.quadratic.size, self.problem.n
         H = np.zeros((size, size))
         rows = max(_HESSIAN_ROWS // size, 1)
@@ -71,8 +80,7 @@ class System:
             some = slice(first, min(first + rows, n))
             places = None if rows >= n else np.arange(some.start, some.stop)
             H += at.hessian(self.products.few_rows(places), some)
-        diagonal = np.maximum(np.diag(H), 0.0) + quadratic.ravel()
-        return solve_scaled(H, diagonal, -gradient.ravel()).reshape(gradient.shape)
+        return H
 
     def _preconditioner(self, at: Curvature, quadratic: Floats) -> Preconditioner:
         if self.kind == "diagonal":
@@ -91,7 +99,7 @@ class System:
     ) -> tuple[Floats, Floats, int]:
         solve = self._preconditioner(at, quadratic)
         step, residual = np.zeros_like(gradient), -gradient
-        image = np.zeros((self.problem.n, self.problem.width))
+        image = self.products.no_image()
         along = solve(residual)
         size = float(np.sum(residual * along))
         enough, promised, count, check = TUNING.forcing**2 * size, 0.0, 0, TUNING.first_check
