@@ -14,8 +14,8 @@ from itertools import product
 from typing import Literal
 
 from dualgap.samplings import ResidueDecay
-from papers.costs import Costs, epoch_seconds, exponent
-from papers.curves import needed, within_reach
+from papers.costs import Costs, exponent
+from papers.curves import epoch_seconds, needed, within_reach
 from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger, Record
 from papers.paper import Claim, Paper, Verdict

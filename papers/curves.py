@@ -97,3 +97,8 @@ def _reached(x: Floats, y: Floats, level: float) -> float:
 def within_reach(groups: Sequence[Sequence[Record]], least: float) -> float:
     """The smallest gap, at least ``least``, that all runs of all groups have reached."""
     return max(least, *(float(record["gap"].min()) for group in groups for record in group))
+
+
+def epoch_seconds(record: Record) -> float:
+    """Seconds of n updates: the shortest epoch, as other programs can only add to it."""
+    return float(np.min(np.diff(record["seconds"]) / np.diff(record["epoch"])))

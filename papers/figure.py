@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.plots.style import COLOURS, MARKERS
-from papers.curves import Optimum, average, optimum
+from papers.curves import Optimum, average, epoch_seconds, optimum
 from papers.ledger import Ledger, Record
 from papers.runs import Contender, Limits, ProblemSpec, Run, seeds
 
@@ -22,7 +22,7 @@ X_AXES = {
     "passes": "passes over the data",
     "iterations": "iterations / n",
     "vector_operations": "vector operations",
-    "seconds": "seconds",
+    "seconds": "seconds (epochs times the shortest)",
 }
 Y_AXES = {
     "gap": "duality gap",
@@ -121,9 +121,11 @@ class Panel:
         top, right = 0.0, self.reach if isinstance(self.reach, float) else None
         for contender in self.shown:
             records = ledger.all(self.race.of(contender))
-            column = "epoch" if self.x == "passes" else self.x
+            column = "epoch" if self.x in ("passes", "seconds") else self.x
             curve = average(records, column, self.y, best, 0.5 * floor)
             x = curve.x / coordinates(records[0]) if self.x == "iterations" else curve.x
+            if self.x == "seconds":  # other programs can only add to a time
+                x = x * min(map(epoch_seconds, records))
             colour = COLOURS[contender.style % len(COLOURS)]
             shown = curve.mean > 0.51 * floor
             if not shown.all():  # one more point, so that the curve reaches the floor

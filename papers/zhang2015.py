@@ -14,8 +14,8 @@ import numpy as np
 
 from dualgap.samplings import TauNice
 from dualgap.steps import AccProxSDCA
-from papers.costs import epoch_seconds, exponent
-from papers.curves import largest_rise, needed, values, within_reach
+from papers.costs import exponent
+from papers.curves import epoch_seconds, largest_rise, needed, values, within_reach
 from papers.figure import Exhibit, Panel, Race, RaceFigure
 from papers.ledger import Ledger, Record
 from papers.paper import Claim, Paper, Verdict

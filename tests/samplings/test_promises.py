@@ -77,7 +77,7 @@ def adaptive_runs(problem, seeds, length):
 
 def test_theorem_11():
     problem = make()
-    rates, gaps = adaptive_runs(problem, seeds=12, length=40)
+    rates, gaps = adaptive_runs(problem, seeds=8, length=30)
     means = [theory.mean_rate(r, g) for r, g in zip(rates.T, gaps.T)]
     distance = optimum(problem).certificate.dual  # D(0) = 0
     bounds = theory.adaptive_gaps(means, distance)
@@ -128,7 +128,7 @@ def test_corollary_1(m):
     sampling = TauNice(m) if m > 1 else Uniform()
 
     def distance(iterations):
-        ends = list(spdc_ends(problem, sampling, iterations, 15))
+        ends = list(spdc_ends(problem, sampling, iterations, 8))
         away = np.mean([np.sum((pair.w - best.coef) ** 2) for pair in ends])
         apart = np.mean([np.sum((pair.a - best.dual) ** 2) for pair in ends])
         return max(away, apart)
@@ -149,9 +149,9 @@ def test_corollary_2():
     # ‖w_δ*‖² + mean a_δ*² ≤ C₁: the solution of a regularised problem is shorter.
     T = theory.perturbed_iterations(problem, target, best.coef, (size, 8 * size))
     step = SPDC(recentre=False, delta=target / size)
-    ends = [problem.primal(p.w) for p in spdc_ends(problem, Uniform(), T, 8, step)]
+    ends = [problem.primal(p.w) for p in spdc_ends(problem, Uniform(), T, 3, step)]
     assert np.mean(ends) - best.certificate.dual <= target
-    few = [problem.primal(p.w) for p in spdc_ends(problem, Uniform(), 2, 8, step)]
+    few = [problem.primal(p.w) for p in spdc_ends(problem, Uniform(), 2, 3, step)]
     assert np.mean(few) - best.certificate.dual > target
 
 
@@ -226,7 +226,7 @@ def test_theorems_3_3_and_3_7(name, kind):
     problem = make(loss, penalty)
     best = dg.solve(problem, tol=1e-10).certificate
     optimal = best.dual if view == "primal" else -best.primal
-    length, seeds = 60, 10
+    length, seeds = 40, 5
     values, spreads = np.empty((2, seeds, length))
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
