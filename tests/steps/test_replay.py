@@ -73,9 +73,7 @@ def replayed(problem, step, sampling, rounds):
 
 
 def proportional(found, expected):
-    np.testing.assert_allclose(
-        found / found.max(), expected / expected.max(), rtol=1e-6, atol=1e-8
-    )
+    np.testing.assert_allclose(found / found.max(), expected / expected.max(), rtol=1e-6, atol=1e-8)
 
 
 # --- samples as coordinates -----------------------------------------------------------------------

@@ -59,7 +59,8 @@ def product(X: Any, groups: Any) -> Floats:
 
     ``groups``: a label for each sample, or a list of index arrays that hold each sample once.
     """
-    problem, labels = _plain(X), as_labels(groups, "groups")
+    problem = _plain(X)
+    labels = as_labels(groups, "groups", problem.n)
     if len(labels) != problem.n:
         raise ValueError(f"groups has {len(labels)} labels where {problem.n} are needed")
     _, active = occurrences(problem, labels)

@@ -9,8 +9,8 @@ import numpy as np
 from dualgap.linalg import storage
 
 
-def as_labels(groups: Any, what: str) -> Any:
-    """Labels 0, 1, ... of the samples."""
+def as_labels(groups: Any, what: str, n: int | None = None) -> Any:
+    """Labels 0, 1, ... of the samples; ``n`` is their number, if it is known."""
     if isinstance(groups, str) or not hasattr(groups, "__len__") or len(groups) == 0:
         raise ValueError(
             f"{what} must have a label for each sample, or be a list of index arrays, not "
@@ -22,7 +22,7 @@ def as_labels(groups: Any, what: str) -> Any:
     sizes = np.array([len(part) for part in parts])
     if not sizes.all():
         raise ValueError(f"{what} has an empty group, of which no sample can be drawn")
-    members, n = np.concatenate(parts), int(sizes.sum())
+    members, n = np.concatenate(parts), int(sizes.sum()) if n is None else n
     if members.dtype.kind not in "iu" or not np.array_equal(np.sort(members), np.arange(n)):
         raise ValueError(f"{what} must hold each of the indices 0 to {n - 1} exactly once")
     labels = np.empty(n, np.int64)
