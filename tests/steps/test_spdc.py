@@ -13,6 +13,7 @@ from dualgap.proof.goal import Goal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
 from dualgap.steps.base import Start
+from dualgap.steps.sets.perturbation import Perturbation
 from dualgap.steps.sets.saddle import BEFORE, DONE, WIDTH, W
 from dualgap.steps.sets.sampling_facts import sampling_facts
 from dualgap.steps.sets.spdc import StepSizes, batch_step_sizes, single_step_sizes
@@ -182,8 +183,12 @@ def check_lazy(problem, prox, sampling, gamma, iterations=600, stages=1, **setti
     w_centre, a_centre = np.zeros(problem.d), np.zeros(problem.n)
     rng = np.random.default_rng(0)
     for stage in range(stages):
-        inner = ref.held(prox, run.delta_w / problem.lam, w_centre) if run.delta_w else prox
-        loss = ref.SmoothedHinge(problem.y, gamma, run.delta_a)
+        inner = (
+            ref.held(prox, run.perturbation.delta_w / problem.lam, w_centre)
+            if run.perturbation.delta_w
+            else prox
+        )
+        loss = ref.SmoothedHinge(problem.y, gamma, run.perturbation.delta_a)
         steps = known.p, run.samples.q, run.features.t / problem.lam, run.features.theta
         sets = ref.draw_sets(bound, known, iterations, rng)
         run.advance(*sets)
@@ -235,6 +240,30 @@ def test_perturbation_of_the_paper_reaches_the_target_it_was_chosen_for():
     assert better.passes < fixed.passes
 
 
+@pytest.mark.parametrize("loss", [Hinge(), Squared(1.0)], ids=["hinge", "squared"])
+def test_the_perturbation_of_the_paper_is_epsilon_over_c1(loss, monkeypatch):
+    """Section 3.1 and Corollary 2, also where the penalty is not strongly convex; and the target
+    is reached."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = X[:, 0] + 0.1 * rng.standard_normal(40)
+    y = np.where(y > 0.0, 1.0, -1.0) if loss.targets == "binary" else 2.0 * y
+    problem = dg.Problem(X, y, loss, "l1", 0.02)
+    best = dg.solve(problem, tol=1e-8)
+    seen = []
+    chosen = Perturbation.choose
+    monkeypatch.setattr(
+        Perturbation, "choose", lambda self: (chosen(self), seen.append(self.delta_w))[0]
+    )
+    found = dg.solve(problem, SPDC(recentre=False), Uniform(), tol=1e-2, max_epochs=30_000)
+    assert found.converged
+    size = np.sum(best.coef**2) + (1.0 if loss.gamma == 0.0 else 0.0)
+    epsilon = 1e-2 * problem.scale
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] <= 1.5 * epsilon / size
+
+
 def test_step_sizes_can_be_given():
     problem = make()
     run, _, _ = start(problem, Uniform(), SPDC(tau=0.3, sigma=0.7, theta=0.5))
@@ -244,7 +273,7 @@ def test_step_sizes_can_be_given():
     run, _, known = start(problem, Norms(), SPDC(sigma=0.7))
     np.testing.assert_allclose(run.samples.q, known.p * problem.n / 0.7)
     run, _, _ = start(make("l1", loss=Hinge()), Uniform(), SPDC(delta=0.01))
-    assert run.delta_a == run.delta_w == run.samples.delta == 0.01
+    assert run.perturbation.delta_a == run.perturbation.delta_w == run.samples.delta == 0.01
     plain, given = (
         dg.solve(problem, step, tol=1e-6, max_epochs=5000) for step in (SPDC(), SPDC(theta=0.0))
     )
