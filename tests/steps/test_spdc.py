@@ -9,6 +9,7 @@ import dualgap as dg
 from dualgap.losses import Hinge, SmoothedHinge, Squared
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.proximal import Proximal
+from dualgap.proof.certificate import evaluate
 from dualgap.proof.goal import Goal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
@@ -202,7 +203,7 @@ def check_lazy(problem, prox, sampling, gamma, iterations=600, stages=1, **setti
         assert (run.cells[DONE::WIDTH] == (stage + 1) * iterations).all()
         if stage + 1 < stages:
             run.until = 0
-            run.adapt(pair, None)
+            run.adapt(pair, evaluate(problem, pair))
             w_centre, a_centre = pair.w, pair.a
     return w
 
