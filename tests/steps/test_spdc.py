@@ -14,7 +14,6 @@ from dualgap.proof.goal import Goal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
 from dualgap.steps.base import Start
-from dualgap.steps.sets.perturbation import Perturbation
 from dualgap.steps.sets.saddle import BEFORE, DONE, WIDTH, W
 from dualgap.steps.sets.sampling_facts import sampling_facts
 from dualgap.steps.sets.spdc import StepSizes, batch_step_sizes, single_step_sizes
@@ -239,30 +238,6 @@ def test_perturbation_of_the_paper_reaches_the_target_it_was_chosen_for():
     better = dg.solve(problem, SPDC(), tol=1e-3, max_epochs=20_000)
     assert better.converged
     assert better.passes < fixed.passes
-
-
-@pytest.mark.parametrize("loss", [Hinge(), Squared(1.0)], ids=["hinge", "squared"])
-def test_the_perturbation_of_the_paper_is_epsilon_over_c1(loss, monkeypatch):
-    """Section 3.1 and Corollary 2, also where the penalty is not strongly convex; and the target
-    is reached."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 5))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = X[:, 0] + 0.1 * rng.standard_normal(40)
-    y = np.where(y > 0.0, 1.0, -1.0) if loss.targets == "binary" else 2.0 * y
-    problem = dg.Problem(X, y, loss, "l1", 0.02)
-    best = dg.solve(problem, tol=1e-8)
-    seen = []
-    chosen = Perturbation.choose
-    monkeypatch.setattr(
-        Perturbation, "choose", lambda self: (chosen(self), seen.append(self.delta_w))[0]
-    )
-    found = dg.solve(problem, SPDC(recentre=False), Uniform(), tol=1e-2, max_epochs=30_000)
-    assert found.converged
-    size = np.sum(best.coef**2) + (1.0 if loss.gamma == 0.0 else 0.0)
-    epsilon = 1e-2 * problem.scale
-    assert seen == sorted(seen, reverse=True)
-    assert seen[-1] <= 1.5 * epsilon / size
 
 
 def test_step_sizes_can_be_given():
