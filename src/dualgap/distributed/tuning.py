@@ -54,7 +54,10 @@ class Tuning:
     bytes_per_second: float = 1.25e9
     entry_seconds: float = 1.5e-9
     dense_product_seconds: float = 1e-10
-    sparse_product_seconds: float = 1e-9
+    sparse_product_seconds: float = 2e-9
+    # Workers that a cluster is thought to have when ways are compared: not partitions, so that the
+    # choice, and with it the number of rounds, does not depend on how data is cut.
+    assumed_workers: int = 8
     # Rounds that fits take with each kind of system (docs/distributed.md). Ill-conditioned data
     # take more products, whose rounds are therefore counted high.
     hessian_rounds: float = 8.0
@@ -113,6 +116,9 @@ class Tuning:
     # Messages up to this size travel with each task; larger ones go to one worker, from which the
     # others fetch them. Not measured.
     inline_bytes: int = 10_000
+    # Bytes of all answers from which workers add them up, as a tree, in the driver's place. Not
+    # measured.
+    tree_bytes: float = 2e7
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5
     # Losses in a row, without a round in between, after which the partition itself is to blame:

@@ -12,6 +12,7 @@ from typing import Any
 import cloudpickle
 from distributed import KilledWorker
 
+from dualgap.distributed.engines.dask_copies import CopyLostError
 from dualgap.distributed.engines.protocol import about_partition
 from dualgap.distributed.tuning import TUNING
 
@@ -94,7 +95,7 @@ class Futures:
         for k, future in enumerate(futures):
             if future.status == "error":
                 error = future.exception()
-                if not isinstance(error, KilledWorker):
+                if not isinstance(error, (KilledWorker, CopyLostError)):
                     raise about_partition(k, error) from error
         return [k for k, future in enumerate(futures) if future.status != "finished"]
 
@@ -102,7 +103,7 @@ class Futures:
         """The results; None if some were lost on the way."""
         try:
             return list(self._within_limit(self.client.gather, futures))
-        except (*_CANCELLED, *_TIMED_OUT, KilledWorker, OSError):
+        except (*_CANCELLED, *_TIMED_OUT, KilledWorker, CopyLostError, OSError):
             self._refuse_closed()
             return None
 
