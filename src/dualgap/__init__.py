@@ -27,6 +27,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"dualgap.{name}")
     if name in ("load_model", "save_model"):
         return getattr(importlib.import_module("dualgap.files.model_file"), name)
+    if name == "to_onnx":
+        return importlib.import_module("dualgap.files.onnx_model").to_onnx
     return getattr(estimators, name)
 
 
@@ -56,5 +58,6 @@ __all__ = [
     "solve",
     "steps",
     "theory",
+    "to_onnx",
 ]
 __all__ += estimators.__all__
