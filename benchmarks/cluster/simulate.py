@@ -4,8 +4,8 @@
   (``local_seconds`` measures them on a small partition, in seconds of its thread).
 - Newton steps take as many exchanges as measured (``rounds.py``), whatever the number of
   partitions, and ``PROOF`` more for the proof.
-- An exchange takes ``LATENCY`` for each level of a binary tree, along which the coefficients go out
-  and sums come back, and the bytes of both at ``BANDWIDTH`` for each level.
+- An exchange takes ``LATENCY`` for each level of a binary tree, along which workers fetch the
+  coefficients from each other at ``BANDWIDTH``. The driver receives one answer after the other.
 - ``SERIAL``: the driver solves a sample of 64 MB while the workers wait.
 - No node fails, and none is slower than the others.
 """
@@ -94,7 +94,7 @@ def seconds(case: Case, nodes: int) -> tuple[float, float, float]:
     """Of a fit, of the local work of a round, and of its exchange."""
     levels = max(ceil(log2(nodes)), 1)
     local = case.sample * SAMPLES / nodes
-    exchange = levels * (LATENCY + (case.out + case.back) / BANDWIDTH)
+    exchange = levels * (LATENCY + case.out / BANDWIDTH) + nodes * case.back / BANDWIDTH
     return (case.rounds + PROOF) * (local + exchange) + case.serial, local, exchange
 
 

@@ -292,35 +292,24 @@ def test_homes_are_even_and_stay():
     assert sum(joined[k] != left[k] and joined[k] != "a" for k in range(8)) == 0
 
 
-def present_dual(block, a, k, message):
-    """A task that tells the dual variables."""
-    return a, a
-
-
 def counted(block, a, k, message):
     """A task whose result is easy to check."""
     return k, (0 if a is None else a) + message
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_lost_dual_variables_are_restored_from_the_copy(client, kept):
-    """The copy is on the driver or on other workers."""
+def test_lost_dual_variables_are_restored_from_the_copy(client):
     present(client, 2)
     X, y = sparse_data()
     engine = DaskEngine(client, listed(blocks(X, y, 6)), 60.0)
     for _ in range(3):
         assert engine.run(counted, 1) == list(range(6))
-    if kept:
-        engine.keep()
-        assert len({tuple(places) for places in engine._kept.places.values()}) > 1
-    else:
-        assert engine.copy() == [3] * 6
+    assert engine.copy() == [3] * 6
     engine.run(counted, 10)
     os.kill(pids(client)[0], signal.SIGKILL)
     found, lost = None, set()
     while found is None:
         try:
-            found = engine.ask(present_dual, None)
+            found = engine.copy()
         except PartitionsLostError as error:  # more than once, until the scheduler knows
             lost.update(error.partitions)
     # Where Dask still had the arguments of a task, it may also have repeated it.

@@ -116,9 +116,6 @@ class Tuning:
     # Messages up to this size travel with each task; larger ones go to one worker, from which the
     # others fetch them. Not measured.
     inline_bytes: int = 10_000
-    # Bytes of all answers from which workers add them up, as a tree, in the driver's place. Not
-    # measured.
-    tree_bytes: float = 2e7
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5
     # Losses in a row, without a round in between, after which the partition itself is to blame:

@@ -2,7 +2,7 @@
 
 Data and dual variables stay on workers, as futures that any worker may hold. A hint says which
 worker should, so that partitions are spread evenly and a worker that joins gets its share. Tasks
-run where the data is. Each copy (``dask_copies.py``) cuts the lineage of the dual variables: those
+run where the data is. Each copy that the driver makes cuts the lineage of the dual variables: those
 that are lost with their worker are restored from it. Data has its own lineage, back to the file or
 the delayed object that it was read from.
 """
@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from dualgap.distributed.data.sources import Source, Sources, as_raw, is_delayed
-from dualgap.distributed.engines.dask_copies import Copies
 from dualgap.distributed.engines.dask_futures import Futures, Order
 from dualgap.distributed.engines.protocol import (
     Engine,
@@ -68,7 +66,6 @@ class DaskEngine(Engine):
         self._transforms: list[Order] = []  # to repeat when data is loaded again
         self._copies: list[Any] = [None] * self.size
         self._states: list[Any] = [None] * self.size
-        self._kept = Copies(self._futures)
         self._losses, self._assigned = 0, -np.inf  # losses in a row; when homes were assigned
         self._blocks: list[Any] = []
         self._assign()
@@ -90,8 +87,7 @@ class DaskEngine(Engine):
         return self._gather(answers, broken)
 
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
-        answers = self._answers(task, message)
-        return self._gather(answers, self._futures.settle(answers))
+        return self._collect(_ask, order=self._futures.shared(Order(task, message)))
 
     def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
         self._transforms.append(Order(function, message))
@@ -102,12 +98,7 @@ class DaskEngine(Engine):
         self._futures.settle(self._blocks)
 
     def keep(self) -> None:
-        if any(state is None for state in self._states):
-            return  # a fit starts from what tasks make themselves
-        kept = self._kept.make(self._states)
-        if kept is None:
-            raise self._restore([])
-        self._states, self._copies = kept, [None] * self.size
+        self.copy()
 
     def copy(self) -> list[Floats]:
         # Put back as data, dual variables have no lineage that the scheduler must remember.
@@ -115,22 +106,16 @@ class DaskEngine(Engine):
         return list(self._copies)
 
     def put(self, duals: list[Floats]) -> None:
-        self._kept.forget()
         self._copies = list(duals)
         self._states = self._futures.data(*((None, dual) for dual in duals))
 
     def close(self) -> None:
         self._blocks, self._states = [], []
-        with suppress(RuntimeError, OSError):  # the client may be closed
-            self._kept.close()
 
     def _map(self, function: Any, **options: Any) -> list[Any]:
         self._assign()
         numbers = list(range(self.size))
         return self._futures.each(function, self._blocks, self._states, numbers, **options)
-
-    def _answers(self, task: PartitionTask, message: Any) -> list[Any]:
-        return self._map(_ask, order=self._futures.shared(Order(task, message)))
 
     def _collect(self, function: Any, **options: Any) -> list[Any]:
         futures = self._map(function, **options)
@@ -142,21 +127,6 @@ class DaskEngine(Engine):
             raise self._restore(broken)
         self._losses = 0
         return results
-
-    def total(self, task: PartitionTask, message: Any, add: Any, nbytes: float = 0.0) -> Any:
-        if nbytes * self.size < TUNING.tree_bytes:
-            return super().total(task, message, add, nbytes)
-        answers = level = self._answers(task, message)
-        while len(level) > 1:
-            sums = self._futures.client.map(add, level[0:-1:2], level[1::2], pure=False)
-            level = [*sums, *level[2 * len(sums) :]]
-        broken = self._futures.settle(answers)
-        lost = broken or self._futures.settle(level)
-        found = None if lost else self._futures.gather(level)
-        if found is None:
-            raise self._restore(broken)
-        self._losses = 0
-        return found[0]
 
     # --- data -----------------------------------------------------------------------------------
 
@@ -208,8 +178,7 @@ class DaskEngine(Engine):
                 self._blocks[k] = self._load(k)
             if k in broken or (state is not None and state.status != "finished"):
                 lost.append(k)
-                data = self._futures.data
-                self._states[k] = self._kept.recalled(k) if copy is None else data((None, copy))[0]
+                self._states[k] = None if copy is None else self._futures.data((None, copy))[0]
         return PartitionsLostError(lost)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import cloudpickle
 from distributed import KilledWorker
 
-from dualgap.distributed.engines.dask_copies import CopyLostError
 from dualgap.distributed.engines.protocol import about_partition
 from dualgap.distributed.tuning import TUNING
 
@@ -95,7 +94,7 @@ class Futures:
         for k, future in enumerate(futures):
             if future.status == "error":
                 error = future.exception()
-                if not isinstance(error, (KilledWorker, CopyLostError)):
+                if not isinstance(error, KilledWorker):
                     raise about_partition(k, error) from error
         return [k for k, future in enumerate(futures) if future.status != "finished"]
 
@@ -103,7 +102,7 @@ class Futures:
         """The results; None if some were lost on the way."""
         try:
             return list(self._within_limit(self.client.gather, futures))
-        except (*_CANCELLED, *_TIMED_OUT, KilledWorker, CopyLostError, OSError):
+        except (*_CANCELLED, *_TIMED_OUT, KilledWorker, OSError):
             self._refuse_closed()
             return None
 

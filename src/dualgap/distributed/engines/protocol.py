@@ -82,13 +82,8 @@ class Engine(ABC):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         """The same for a task that leaves dual variables as they are."""
 
-    def total(
-        self, task: PartitionTask, message: Any, add: Callable[[Any, Any], Any], nbytes: float = 0.0
-    ) -> Any:
-        """The answers of ``ask`` added up in pairs, as ``messages.in_pairs`` does.
-
-        If answers have many ``nbytes``, workers may add them up.
-        """
+    def total(self, task: PartitionTask, message: Any, add: Callable[[Any, Any], Any]) -> Any:
+        """The answers of ``ask`` added up in pairs, as ``messages.in_pairs`` does."""
         return in_pairs(self.ask(task, message), add)
 
     def run_total(self, task: PartitionTask, message: Any, add: Callable[[Any, Any], Any]) -> Any:

@@ -53,7 +53,7 @@ class PartitionedClasses:
         """The losses at W."""
         if self.known is None or not np.array_equal(self.known.z, W):
             question = ClassQuestion(compact(W.ravel()))
-            found = self.exchanges.ask(class_sums, question, question.nbytes, W.nbytes)
+            found = self.exchanges.ask(class_sums, question, question.nbytes)
             gradient = found.vectors[0].full().reshape(self.shape)
             self.known = ClassResponse(W.copy(), float(found.numbers[0]), gradient)
         return self.known
@@ -79,7 +79,7 @@ class PartitionedClasses:
 
     def _ask(self, task: Any, W: Floats, v: CompactVector | None) -> Floats:
         question = ClassQuestion(compact(W.ravel()), v)
-        found = self.exchanges.ask(task, question, question.nbytes, W.nbytes)
+        found = self.exchanges.ask(task, question, question.nbytes)
         # A copy: the system adds to it.
         return found.vectors[0].full().reshape(self.shape).copy()
 

@@ -19,12 +19,9 @@ class Exchanges:
         self.count = self.sent = self.received = 0
         self.times: list[WorkTime] = []
 
-    def ask(
-        self, task: PartitionTask, message: Any, size: int, answer: float = 0.0
-    ) -> PartitionSums:
-        """What the answers of a task add up to; ``size``: the bytes of the message, ``answer``:
-        about those of each answer."""
-        return self._counted(self.engine.total(task, message, PartitionSums.plus, answer), size)
+    def ask(self, task: PartitionTask, message: Any, size: int) -> PartitionSums:
+        """What the answers of a task add up to; ``size``: the bytes of the message."""
+        return self._counted(self.engine.total(task, message, PartitionSums.plus), size)
 
     def run(self, task: PartitionTask, message: Any, size: int) -> PartitionSums:
         """The same for a task that changes dual variables."""

@@ -37,7 +37,7 @@ class FeatureSets:
         own = self._chosen(w, slopes)
         question = SetQuestion(compact(w), own)
         size = question.at.nbytes + own.nbytes
-        found = self.exchanges.ask(set_hessian, question, size, 4.0 * len(own) ** 2)
+        found = self.exchanges.ask(set_hessian, question, size)
         model = symmetric(found.vectors[0], len(own))
         model[np.diag_indices_from(model)] += damping[own]
         part = Shape(*(each[own] for each in (shape.l1, shape.l2, shape.low, shape.high)))

@@ -144,14 +144,10 @@ class PartitionedLosses(SmoothLosses):
         at = compact(b.base), compact(b.move)
         return Question(*at, b.length, self.q, not self.by_products, lengths)
 
-    def _answer(self, b: Slopes) -> float:
-        """About the bytes of an answer."""
-        return float(8 * len(b.base) if self.by_products else 4 * len(b.base) ** 2)
-
     def _ask(self, b: Slopes, lengths: tuple[float, ...] = ()) -> list[float]:
         """Ask for the sums at b; returns slopes there and at the other lengths."""
         question = self._question(b, lengths)
-        found = self.exchanges.ask(sample_sums, question, question.nbytes, self._answer(b))
+        found = self.exchanges.ask(sample_sums, question, question.nbytes)
         b.sums = _totals(found)
         slopes: list[float] = found.numbers[SLOPES:].tolist()
         return slopes
@@ -242,7 +238,7 @@ class PartitionedProducts:
     def _ask(self, at: Floats, v: Any) -> list[Floats]:
         question = ProductQuestion(compact(at), None if v is None else compact(v))
         size = question.at.nbytes + (0 if question.v is None else question.v.nbytes)
-        found = self.losses.exchanges.ask(hessian_product, question, size, at.nbytes)
+        found = self.losses.exchanges.ask(hessian_product, question, size)
         return [each.full() for each in found.vectors]
 
 
