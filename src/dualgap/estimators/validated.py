@@ -40,6 +40,17 @@ def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     return X, y
 
 
+def unlabelled_data(model: Any, X: Any) -> Any:
+    """X to fit a model to that has no targets. A plain X may have entries that are not finite."""
+    if model.categories is None and _is_plain(X):
+        return training_data(model, X, np.zeros(len(X)))[0]
+    if is_coded(X) or model.categories is not None:
+        return finite_data(model, X, np.zeros(X.shape[0]))[0]
+    model.__dict__.pop("_encoding", None)
+    _refuse_text(X)
+    return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES)
+
+
 def finite_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """The same, checked by scikit-learn."""
     if is_coded(X):  # by the estimator that this one is part of

@@ -121,7 +121,8 @@ class Problem(Parts):
 
     def _refuse_impossible_penalty(self) -> None:
         low, high = self.distinct_features.low, self.distinct_features.high
-        if ((low == 0.0) != (high == 0.0)).any():
+        one_sided = ((low == 0.0) != (high == 0.0)).any()
+        if one_sided and not structure.has_barrier(self.feature_penalty):
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
                 "give it a small weight or a second bound"
