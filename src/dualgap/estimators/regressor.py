@@ -94,6 +94,10 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         """
         return float(r2_score(y, self._mean(X, offset), sample_weight=sample_weight))
 
+    def _deviance(self, y: Any, mean: Any, weights: Any) -> float:
+        """The mean deviance of y from predictions, whose explained share is the score."""
+        return float(np.average((y - mean) ** 2, weights=weights))
+
     def _mean(self, X: Any, offset: Any) -> Any:
         """Predictions; those of a subclass of a user may know no offset."""
         return self.predict(X) if offset is None else self.predict(X, offset=offset)

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
 from dualgap.linalg.storage import is_coded
-from dualgap.linalg.validate import Floats, number
+from dualgap.linalg.validate import Floats, number, refuse_lazy
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -53,6 +53,8 @@ def unlabelled_data(model: Any, X: Any) -> Any:
 
 def finite_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """The same, checked by scikit-learn."""
+    refuse_lazy(X, "X")
+    refuse_lazy(y, "y")
     if is_coded(X):  # by the estimator that this one is part of
         model.n_features_in_ = X.shape[1]
         return X, y
@@ -98,6 +100,7 @@ def sample_weights(given: Any, n: int) -> Floats | None:
         return None
     if isinstance(given, numbers.Number):
         return np.full(n, number(given, "sample_weight", 0.0, open_low=True))
+    refuse_lazy(given, "sample_weight")
     weights = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, not shape {weights.shape}")
@@ -117,6 +120,7 @@ def new_data(model: Any, X: Any) -> Any:
     if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
         return X
     check_is_fitted(model)
+    refuse_lazy(X, "X")
     if is_coded(X):
         return X
     if "_encoding" in fitted:
