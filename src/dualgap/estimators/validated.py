@@ -117,7 +117,7 @@ def new_data(model: Any, X: Any) -> Any:
     """X to predict for with a fitted model."""
     fitted = vars(model)
     plain = _is_plain(X) and X.shape[1] == fitted.get("n_features_in_")
-    if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
+    if plain and "coef_" in fitted and "feature_names_in_" not in fitted and is_finite(X):
         return X
     check_is_fitted(model)
     refuse_lazy(X, "X")
@@ -151,10 +151,10 @@ def _is_plain(X: Any) -> bool:
 def _is_plain_target(y: Any, n: int) -> bool:
     if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
         return False
-    return y.dtype.kind in "biu" or (y.dtype in DTYPES and _is_finite(y))
+    return y.dtype.kind in "biu" or (y.dtype in DTYPES and is_finite(y))
 
 
-def _is_finite(array: Any) -> bool:
+def is_finite(array: Any) -> bool:
     """Whether all entries are finite; False as well if their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.add.reduce(array, axis=None)))
