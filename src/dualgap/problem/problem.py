@@ -191,6 +191,12 @@ class Problem(Parts):
             other.measure()
         return other
 
+    def __copy__(self) -> Problem:
+        """With all that it knows, unlike one that comes from a file."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Computed again, as kernels know them.
