@@ -12,7 +12,7 @@ from typing import Any
 
 PACKAGES = (
     "dualgap", "numpy", "scipy", "numba", "scikit-learn", "liblinear-official", "celer", "skglm",
-    "cyanure", "snapml", "adelie",
+    "cyanure", "snapml", "adelie", "glum", "tabmat",
 )  # fmt: skip
 
 

@@ -15,13 +15,14 @@ from typing import Any
 
 from benchmarks.peers import results
 from benchmarks.users import cases, data, fresh, table
+from benchmarks.users.case import Case, load
 from benchmarks.users.race import race
 from dualgap.datasets import DatasetNotFoundError
 
 OUT = Path("bench-users.json")
 
 
-def chosen(only: str, group: str = "") -> list[cases.Case]:
+def chosen(only: str, group: str = "") -> list[Case]:
     """The cases whose group or part of whose name is one of these words, by their data."""
     words = [word.strip() for word in only.split(";") if word.strip()]
     wanted = [
@@ -34,7 +35,7 @@ def chosen(only: str, group: str = "") -> list[cases.Case]:
     return sorted(wanted, key=lambda case: (places.index(case.group), order[_file(case)]))
 
 
-def _file(case: cases.Case) -> str:
+def _file(case: Case) -> str:
     return case.data
 
 
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace, found: dict[str, Any]) -> None:
             continue
         for case in group:
             earlier = found["tasks"].get(case.name, {})
-            instance = cases.load(case, X, y)
+            instance = load(case, X, y)
             entry = race(instance, now["date"], not options.no_peers, earlier)
             found["tasks"][case.name] = entry
             results.write(options.out, found)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.users import generated
+
 FILES = {
     "covtype.binary": "covtype.binary.scale01",
     "covtype.multi": "covtype.multi.scale01",
@@ -22,12 +24,14 @@ FILES = {
 }
 TOYS = ("iris", "wine", "breast_cancer", "digits", "diabetes")
 TALL, WIDE, COUNTS = "normal-1000000x50", "normal-2000x20000", "normal-100000x20"
+MOTOR, CLAIMS = "motor-678013", "motor-25000"  # as many policies and claims as in France
 
 
 def load(name: str) -> tuple[Any, Any]:
     """X and y. After a comma the name says how: scaled, dense, sparse, float32, F-order, /100."""
     base, *words = name.split(",")
-    X, y = _generated(base) if base.startswith("normal-") else _known(base)
+    family, _, shape = base.partition("-")
+    X, y = generated.FAMILIES[family](shape) if family in generated.FAMILIES else _known(base)
     for word in words:
         X = _CHANGES[word](X)
     return X, y
@@ -100,28 +104,3 @@ def read(copy: Path) -> tuple[Any, Any]:
         parts = arrays["data"], arrays["indices"], arrays["indptr"]
         X = sp.csr_matrix(parts, shape=tuple(int(k) for k in arrays["shape"]))
         return X, arrays["y"]
-
-
-def _generated(name: str) -> tuple[Any, Any]:
-    n, d = map(int, name.removeprefix("normal-").split("x"))
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    w = rng.standard_normal(d) * (rng.random(d) < min(1.0, 50.0 / d))
-    return X, X @ w + rng.standard_normal(n)
-
-
-def labels(y: Any) -> Any:
-    """Two classes from numbers."""
-    return np.where(y > 0.0, 1.0, -1.0)
-
-
-def counts(y: Any) -> Any:
-    """Poisson counts with a mean that depends on y."""
-    rng = np.random.default_rng(1)
-    return rng.poisson(np.exp(np.clip(0.3 * (y - y.mean()) / y.std(), -5.0, 5.0))).astype(float)
-
-
-def with_outliers(y: Any) -> Any:
-    """A twentieth of the targets is far off."""
-    rng = np.random.default_rng(2)
-    return y + 50.0 * y.std() * (rng.random(len(y)) < 0.05) * rng.standard_normal(len(y))

@@ -1,56 +1,22 @@
 """Who takes part in a case: our class, and those of other libraries that state the same problem.
 
-A contestant makes a model from the parameters of the case and a setting; the first setting are the
-constructor's defaults, the next ones are tighter. Left out, since they state another problem: Snap
-ML's logistic and linear regression, liblinear's logistic regression (they penalise the intercept),
-and skglm's LinearSVC (it has none).
+Left out, since they state another problem: Snap ML's logistic and linear regression, liblinear's
+logistic regression (they penalise the intercept), and skglm's LinearSVC (it has none).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from benchmarks.users.cases import Instance
+from benchmarks.users.case import Instance
+from benchmarks.users.contestant import Contestant, Setting, class_at, ladder, plain
+from benchmarks.users.other_models import OTHER_PEERS, RIDGE_OF_FRAMES
 
-Setting = dict[str, Any]
 GRID_C = [0.01, 0.1, 1.0, 10.0, 100.0]
 LARGEST_HESSIAN = 4000  # rows; for more, Newton's method by Cholesky is out of the question
-
-
-@dataclass(frozen=True, eq=False)
-class Contestant:
-    """``prepare`` brings what is compiled into a process from which others are forked."""
-
-    name: str
-    package: str
-    make: Callable[[Instance, Setting], Any]
-    ladder: Sequence[Setting] = ({},)
-    accepts: Callable[[Instance], bool] = lambda _: True
-    prepare: Callable[[], None] | None = None
-
-
-def ladder(*tols: float, **more: Any) -> list[Setting]:
-    return [{}, *({"tol": tol, **more} for tol in tols)]
-
-
-def _class(path: str) -> Any:
-    module, name = path.rsplit(".", 1)
-    return getattr(import_module(module), name)
-
-
-def _plain(path: str, **fixed: Any) -> Callable[[Instance, Setting], Any]:
-    """The class with the parameters of the case, under their own names."""
-
-    def make(instance: Instance, setting: Setting) -> Any:
-        params = {k: v for k, v in instance.params.items() if k != "intercept_penalty"}
-        return _class(path)(**params | fixed | setting)
-
-    return make
 
 
 # --- ours -----------------------------------------------------------------------------------------
@@ -64,7 +30,8 @@ def _ours(instance: Instance, setting: Setting) -> Any:
         return Path(dg.lasso_path)
     if kind == "GridSearchCV":
         return _grid(dg.LinearSVC, instance)
-    return getattr(dg, kind)(**instance.params, **setting)
+    frame = {"categories": "auto"} if hasattr(instance.X, "iloc") else {}
+    return getattr(dg, kind)(**instance.params, **frame, **setting)
 
 
 OURS = Contestant("dualgap", "dualgap", _ours)
@@ -101,9 +68,15 @@ def _has_small_hessian(instance: Instance) -> bool:
     return bool(rows * instance.X.shape[1] <= LARGEST_HESSIAN)
 
 
+def _is_array(instance: Instance) -> bool:
+    return not hasattr(instance.X, "iloc")
+
+
 def _sklearn(name: str, path: str, steps: Sequence[Setting], **fixed: Any) -> Contestant:
-    small = _has_small_hessian if fixed.get("solver") == "newton-cholesky" else lambda _: True
-    return Contestant(name, "sklearn", _plain(f"sklearn.{path}", **fixed), steps, small)
+    small = {"newton-cholesky": _has_small_hessian, "svd": _is_array}.get(
+        fixed.get("solver", ""), lambda _: True
+    )
+    return Contestant(name, "sklearn", plain(f"sklearn.{path}", **fixed), steps, small)
 
 
 def _solvers(path: str, *solvers: str) -> list[Contestant]:
@@ -114,9 +87,9 @@ def _cyanure(instance: Instance, setting: Setting) -> Any:
     """λ₁/2 ‖w‖² + mean loss, its squared hinge with a factor ½; the intercept is free."""
     C = instance.params.get("C", 1.0)
     if instance.case.kind == "LogisticRegression":
-        made = _class("cyanure.estimators.LogisticRegression")
+        made = class_at("cyanure.estimators.LogisticRegression")
         return made(lambda_1=1.0 / (C * instance.n), **setting)
-    return _class("cyanure.estimators.LinearSVC")(lambda_1=0.5 / (C * instance.n), **setting)
+    return class_at("cyanure.estimators.LinearSVC")(lambda_1=0.5 / (C * instance.n), **setting)
 
 
 def _free_squared_hinge(instance: Instance) -> bool:
@@ -131,7 +104,7 @@ def _snapml(threads: int) -> Contestant:
     def make(instance: Instance, setting: Setting) -> Any:
         fixed = {"loss": instance.params["loss"], "fit_intercept": True, "n_jobs": threads}
         regularizer = 1.0 / instance.params.get("C", 1.0)
-        made = _class("snapml.SupportVectorMachine")
+        made = class_at("snapml.SupportVectorMachine")
         return made(regularizer=regularizer, **fixed, **setting)
 
     steps = ladder(1e-4, 1e-5, 1e-6, 1e-7, 1e-9, max_iter=100_000)
@@ -143,7 +116,7 @@ def _machine(name: str, **fixed: Any) -> Contestant:
     def accepts(instance: Instance) -> bool:
         return _penalised(instance) and not (fixed and instance.params.get("loss") == "hinge")
 
-    make = _plain("sklearn.svm.LinearSVC", **fixed)
+    make = plain("sklearn.svm.LinearSVC", **fixed)
     return Contestant(name, "sklearn", make, STEPS, accepts)
 
 
@@ -151,14 +124,14 @@ def _compile_skglm() -> None:
     """Its classes are compiled in each process anew, for many seconds."""
     X = np.random.default_rng(0).standard_normal((30, 5))
     for kind in ("Lasso", "ElasticNet"):
-        _class(f"skglm.{kind}")(alpha=0.01).fit(np.asfortranarray(X), X[:, 0])
+        class_at(f"skglm.{kind}")(alpha=0.01).fit(np.asfortranarray(X), X[:, 0])
 
 
 def _celer_cv(kind: str, **fixed: Any) -> Callable[[Instance, Setting], Any]:
     """celer 0.7.4 hands an argument to scikit-learn's constructor that 1.9 does not know."""
 
     def make(instance: Instance, setting: Setting) -> Any:
-        base = _class(f"celer.{kind}")
+        base = class_at(f"celer.{kind}")
 
         class Model(base):  # type: ignore[misc, valid-type]
             def __init__(
@@ -179,7 +152,7 @@ def _celer_cv(kind: str, **fixed: Any) -> Callable[[Instance, Setting], Any]:
 
 
 def _path_of(path: str, *arguments: Any) -> Callable[[Instance, Setting], Any]:
-    return lambda instance, setting: Path(_class(path), *arguments)
+    return lambda instance, setting: Path(class_at(path), *arguments)
 
 
 def _l1(kind: str, celer: dict[str, Any]) -> list[Contestant]:
@@ -191,12 +164,12 @@ def _l1(kind: str, celer: dict[str, Any]) -> list[Contestant]:
 
     path = f"sklearn.linear_model.{kind}"
     steps = [{}, *ladder(1e-5, 1e-6, 1e-7, 1e-8, 1e-10, max_iter=100_000)[1:]]
-    gram = _plain(path, precompute=True)
+    gram = plain(path, precompute=True)
     return [
-        Contestant("sklearn", "sklearn", _plain(path), steps),
+        Contestant("sklearn", "sklearn", plain(path), steps),
         Contestant("sklearn, precompute", "sklearn", gram, steps, tall),
-        Contestant("celer", "celer", _plain(f"celer.{kind}", **celer), L1_TOLS),
-        Contestant("skglm", "skglm", _plain(f"skglm.{kind}"), L1_TOLS, double, _compile_skglm),
+        Contestant("celer", "celer", plain(f"celer.{kind}", **celer), L1_TOLS),
+        Contestant("skglm", "skglm", plain(f"skglm.{kind}"), L1_TOLS, double, _compile_skglm),
     ]
 
 
@@ -217,10 +190,10 @@ PEERS: dict[str, list[Contestant]] = {
         Contestant("cyanure", "cyanure", _cyanure, CYANURE, _free_squared_hinge),
     ],
     "LinearSVR": [
-        Contestant("sklearn", "sklearn", _plain("sklearn.svm.LinearSVR"), STEPS, _penalised),
+        Contestant("sklearn", "sklearn", plain("sklearn.svm.LinearSVR"), STEPS, _penalised),
     ],
     "Ridge": [
-        _sklearn("sklearn", "linear_model.Ridge", ({},)),
+        *RIDGE_OF_FRAMES,
         _sklearn("sklearn svd", "linear_model.Ridge", ({},), solver="svd"),
     ],
     "Lasso": _l1("Lasso", {}),
@@ -229,12 +202,12 @@ PEERS: dict[str, list[Contestant]] = {
         _sklearn("sklearn highs", "linear_model.QuantileRegressor", ({},)),
         _sklearn("sklearn highs-ipm", "linear_model.QuantileRegressor", ({},), solver="highs-ipm"),
     ],
-    "PoissonRegressor": _solvers("linear_model.PoissonRegressor", "lbfgs", "newton-cholesky"),
+    **OTHER_PEERS,
     "HuberRegression": [
         Contestant(
             "sklearn",
             "sklearn",
-            lambda _, setting: _class("sklearn.linear_model.HuberRegressor")(**setting),
+            lambda _, setting: class_at("sklearn.linear_model.HuberRegressor")(**setting),
             [{}, {"max_iter": 1000}, *ladder(1e-7, 1e-9, max_iter=20_000)[1:]],
         ),
     ],
@@ -253,7 +226,7 @@ PEERS: dict[str, list[Contestant]] = {
         Contestant("celer", "celer", _path_of("celer.celer_path", "lasso")),
     ],
     "GridSearchCV": [
-        Contestant("sklearn", "sklearn", lambda i, _: _grid(_class("sklearn.svm.LinearSVC"), i)),
+        Contestant("sklearn", "sklearn", lambda i, _: _grid(class_at("sklearn.svm.LinearSVC"), i)),
     ],
 }  # fmt: skip
 
@@ -270,7 +243,7 @@ def found(model: Any, instance: Instance) -> tuple[Any, Any, str]:
     if note:
         return None, None, note
     coef = np.squeeze(np.asarray(model.coef_, dtype=np.float64))
-    d = instance.X.shape[1]
+    d = instance.design.shape[1]
     if coef.ndim == 2 and coef.shape[1] != d:
         coef = coef.T  # cyanure and Snap ML have a column for each class
     certificate = getattr(model, "certificate_", None)

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.peers.grid import busy
 from benchmarks.peers.worker import SolverError
 from benchmarks.users import judge
-from benchmarks.users.cases import Instance
+from benchmarks.users.case import Instance
 from benchmarks.users.models import OURS, PEERS, Contestant, Setting
 from benchmarks.users.rules import PATIENT, as_good, climb, fastest, repeats
 from benchmarks.users.worker import Run, Worker
@@ -31,7 +31,7 @@ def race(instance: Instance, session: str, with_peers: bool, earlier: dict[str, 
         "group": instance.case.group,
         "reported": instance.case.reported,
         "n": instance.n,
-        "d": int(instance.X.shape[1]),
+        "d": int(instance.design.shape[1]),
         "load": round(os.getloadavg()[0], 2),
         "ours": {"runs": []},
         "peers": {} if with_peers else earlier.get("peers", {}),
@@ -135,7 +135,13 @@ def _record(instance: Instance, setting: Setting, run: Run) -> dict[str, Any]:
     record: dict[str, Any] = {"setting": label, "seconds": run.seconds, "processor": run.processor}
     if run.coef is not None:
         record["objective"] = judge.objective(
-            instance.case.kind, instance.X, instance.y, run.coef, run.intercept, instance.params
+            instance.case.kind,
+            instance.design,
+            instance.y,
+            run.coef,
+            run.intercept,
+            instance.params,
+            instance.offset,
         )
     return record | ({"note": run.note} if run.note else {})
 

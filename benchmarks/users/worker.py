@@ -10,7 +10,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from benchmarks.peers.worker import SolverError
-from benchmarks.users.cases import Instance
+from benchmarks.users.case import Instance
 from benchmarks.users.models import OURS, Contestant, Setting, found
 
 _FORK = multiprocessing.get_context("fork")  # the data need not be sent
@@ -88,7 +88,7 @@ def _serve(link: Any, parents: Any, contestant: Contestant, instance: Instance) 
             setting = link.recv()
             model = contestant.make(instance, setting)
             began, worked = time.perf_counter(), time.process_time()
-            model = model.fit(instance.X, instance.y) or model
+            model = model.fit(instance.X, instance.y, **instance.fit_params) or model
             times = time.perf_counter() - began, time.process_time() - worked
             link.send(Run(*times, *found(model, instance)))
     except (EOFError, BrokenPipeError):
@@ -103,12 +103,12 @@ def _warm_up(contestant: Contestant, instance: Instance) -> None:
     Ours also takes two epochs on all of them, since what it compiles depends on their size.
     """
     if instance.size <= SMALL and instance.n <= 2 * WARM_ROWS:
-        contestant.make(instance, {}).fit(instance.X, instance.y)
+        contestant.make(instance, {}).fit(instance.X, instance.y, **instance.fit_params)
         return
     part = instance.rows(WARM_ROWS)
-    contestant.make(part, {}).fit(part.X, part.y)
+    contestant.make(part, {}).fit(part.X, part.y, **part.fit_params)
     if contestant is OURS:
         model = contestant.make(instance, {})
         if hasattr(model, "max_iter"):
             model.max_iter = 2
-        model.fit(instance.X, instance.y)
+        model.fit(instance.X, instance.y, **instance.fit_params)

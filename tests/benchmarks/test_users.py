@@ -7,9 +7,10 @@ from sklearn.datasets import load_diabetes, load_iris
 import dualgap as dg
 from benchmarks.peers.report import replaced
 from benchmarks.users import __main__ as command
-from benchmarks.users import cases, judge, models, race, report, rules, table
-from benchmarks.users.cases import Case, Instance, all_cases
-from benchmarks.users.models import Contestant
+from benchmarks.users import cases, generated, judge, models, race, report, rules, table
+from benchmarks.users.case import Case, Instance
+from benchmarks.users.cases import all_cases
+from benchmarks.users.contestant import Contestant
 
 rng = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)
@@ -39,6 +40,8 @@ def objective_of(model):
         ("ElasticNet", {"alpha": 0.1, "l1_ratio": 0.2}, None, 1),
         ("QuantileRegressor", {"alpha": 0.1}, None, 1),
         ("HuberRegression", HUBER, None, 1),
+        ("GroupLasso", {"alpha": 0.3, "groups": 5}, None, 1),
+        ("LinearSVC", {"multi_class": "crammer_singer", **PENALISED}, Y, 150),
     ],
 )
 def test_the_judge_has_the_objective_of_the_estimator(kind, params, y, unit):
@@ -50,14 +53,41 @@ def test_the_judge_has_the_objective_of_the_estimator(kind, params, y, unit):
     assert note.startswith("gap ")
 
 
-def test_the_judge_has_the_objective_of_poisson_regression_up_to_a_constant():
-    y = rng.poisson(2.0, 150).astype(float)
-    problem = dg.Problem(X, y, "poisson", "l2", 0.5, intercept=True)
+@pytest.mark.parametrize(
+    ("kind", "params", "loss"),
+    [
+        ("PoissonRegressor", {}, "poisson"),
+        ("GammaRegressor", {}, "gamma"),
+        ("TweedieRegressor", {"power": 1.3}, dg.losses.Tweedie(1.3)),
+        ("NegativeBinomialRegressor", {"dispersion": 0.5}, dg.losses.NegativeBinomial(2.0)),
+    ],
+)
+def test_the_judge_has_the_objective_of_log_links_up_to_a_constant(kind, params, loss):
+    y, offset = 1.0 + rng.poisson(2.0, 150), rng.standard_normal(150)
+    problem = dg.Problem(X, y, loss, "l2", 0.5, intercept=True, offset=offset)
     points = [(rng.standard_normal(4), rng.standard_normal()) for _ in range(2)]
-    ours = [judge.objective("PoissonRegressor", X, y, w, b, {"alpha": 0.5}) for w, b in points]
+    shared = params | {"alpha": 0.5}
+    ours = [judge.objective(kind, X, y, w, b, shared, offset) for w, b in points]
     theirs = [problem.primal(np.append(w, b)) for w, b in points]
     assert ours[0] - ours[1] == pytest.approx(theirs[0] - theirs[1], rel=1e-10)
     assert min(ours) > 0.0  # half a deviance
+
+
+def test_the_judge_has_the_objective_of_several_targets():
+    targets = X[:, :2] ** 2
+    model = dg.MultiTaskLasso(alpha=0.1).fit(X, targets)
+    instance = Instance(Case("models", "iris", "MultiTaskLasso", {"alpha": 0.1}), X, targets)
+    coef, intercept, _ = models.found(model, instance)
+    found = judge.objective("MultiTaskLasso", X, targets, coef, intercept, {"alpha": 0.1})
+    assert found == pytest.approx(model.certificate_.primal, rel=1e-9)
+
+
+def test_categories_are_judged_as_columns():
+    frame, _ = generated.FAMILIES["motor"]("50")
+    expanded = generated.expanded(frame)
+    assert expanded.shape == (50, 5 + sum(generated.LEVELS.values()))
+    assert (expanded[:, 5:].sum(axis=1) == len(generated.LEVELS)).all()
+    np.testing.assert_array_equal(expanded[:, 0].toarray().ravel(), frame["VehPower"])
 
 
 def test_the_judge_refuses_coefficients_of_another_length():
@@ -108,8 +138,8 @@ def test_a_peer_takes_part_only_where_it_states_the_same_problem():
 
 def test_words_select_cases():
     assert {case.group for case in command.chosen("tiny")} == {"tiny"}
-    assert {case.data for case in command.chosen("letter")} == {"letter.scale"}
-    some = command.chosen("letter; selection:iris")
+    assert {case.data for case in command.chosen("classes:letter")} == {"letter.scale"}
+    some = command.chosen("classes:letter; selection:iris")
     assert [case.name for case in some] == [
         "classes:letter.scale:LogisticRegression",
         "selection:iris:LogisticRegressionCV",

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dualgap.compile.elementary import exp, log1p
+from dualgap.compile.elementary import exp, log, log1p
+from dualgap.compile.rules import slope
 from dualgap.compile.scalar import clip, sigmoid
 from dualgap.linalg.validate import positive
 
@@ -53,22 +54,19 @@ class NegativeBinomial(NamedTuple):
         return (y + self.theta) * (e / ((1.0 + e) * (1.0 + e)))
 
     def conj(self, a, y):
+        # No branches: loops over samples take several at once.
         own, other = y - a, self.theta + a
-        if own < 0.0 or other < 0.0:
-            return inf
         few, many = min(own, other), max(own, other)
         ratio = few / (y + self.theta)
-        entropy = few * math.log(ratio) if ratio > 0.0 else 0.0
-        return entropy + many * math.log1p(-ratio) - a * math.log(self.theta)
+        found = few * log(ratio) + many * log1p(-ratio) - a * math.log(self.theta)
+        return found if few >= 0.0 else inf
 
     def target_size(self, y):
         return 0.0
 
     def value_size(self, z, y):
         """z − log θ rounds log θ."""
-        s = z - math.log(self.theta)
-        steep = self.theta * sigmoid(s) - y * sigmoid(-s)
-        return abs(steep * math.log(self.theta))
+        return abs(slope(self, z, y) * math.log(self.theta))
 
     def conj_size(self, a, y):
         return 2.0 * (min(y - a, self.theta + a) + abs(a * math.log(self.theta)))

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dualgap.compile.scalar import wright_omega, xlogx
+from dualgap.compile.elementary import exp, log
+from dualgap.compile.scalar import wright_omega
 
 
 class Poisson(NamedTuple):
@@ -26,17 +27,17 @@ class Poisson(NamedTuple):
         return np.exp(z)
 
     def value(self, z, y):
-        return math.exp(z) - y * z if z < 709.0 else inf
+        return exp(min(z, 709.0)) - y * z if z < 709.0 else inf
 
     def slope(self, z, y):
-        return math.exp(min(z, 709.0)) - y
+        return exp(min(z, 709.0)) - y
 
     def curvature(self, z, y):
-        return math.exp(min(z, 709.0))
+        return exp(min(z, 709.0))
 
     def conj(self, a, y):
         rate = y - a
-        return xlogx(rate) - rate if rate >= 0.0 else inf
+        return rate * (log(rate) - 1.0) if rate >= 0.0 else inf
 
     def project(self, a, y):
         return min(a, y)
@@ -44,5 +45,5 @@ class Poisson(NamedTuple):
     def dual_step(self, a, z, q, y):
         # The rate s = y − b solves log s + q·s = z + q(y − a); t = q·s turns it into t + log t = x.
         if q <= 0.0:
-            return y - math.exp(min(z, 709.0))
+            return y - exp(min(z, 709.0))
         return y - wright_omega(z + q * (y - a) + math.log(q)) / q

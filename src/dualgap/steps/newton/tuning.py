@@ -66,8 +66,9 @@ class Tuning:
     # The Hessian of the sample serves all samples, if their own costs more than so many passes over
     # the data, for a quadratic loss and for others. A step then takes two passes, and leaves about
     # the root of d/n of the error. Logistic, 1,000,000 x 50 numbers: as many steps, and two Gram
-    # matrices less.
-    estimate_from: float = 2.0
+    # matrices less. From 1.2 instead of 2, 100,000 x 20 numbers: Gamma 17 ms instead of 21, Poisson
+    # 14 instead of 19.
+    estimate_from: float = 1.2
     estimate_from_quadratic: float = 10.0
     # Products that BLAS adds up while a pass over a dense matrix reads an entry.
     products_per_read: float = 12.0

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +106,18 @@ class Curvature:
         h = self.h[places]
         return np.asarray(self.c[places] * h * (1.0 - self.scaled[places]))
 
-    def hessian(self, X: Floats, rows: slice = slice(None)) -> Floats:
+    @cached_property
+    def curved(self) -> Any:
+        """The samples whose Hessian is not 0, where few have one; None if many have.
+
+        That of a sample with a single share is 0.
+        """
+        if self.h.all():
+            return None
+        used = np.flatnonzero(np.count_nonzero(self.h, axis=1) > 1)
+        return used if 2 * len(used) <= len(self.h) else None
+
+    def hessian(self, X: Floats, rows: Any = slice(None)) -> Floats:
         """Σ_i x_i x_iᵀ ⊗ Hessian_i of rows X, in the order of coefficients: feature, then class."""
         h, c = self.h[rows], self.c[rows]
         size, d, width = len(X), X.shape[1], h.shape[1]
@@ -115,4 +127,4 @@ class Curvature:
         weights = c * h
         for k in range(width):
             out[:, k, :, k] += (X * weights[:, k : k + 1]).T @ X
-        return out.reshape(d * width, d * width)
+        return np.asarray(out.reshape(d * width, d * width))

@@ -56,11 +56,24 @@ class System:
         ``negligible`` is a gap that does not matter, ``gain`` by how much a step with its product
         lowers the objective.
         """
+        if few := self._has_few_curved(at):
+            self.broken, self.damping = False, 0.0
         quadratic = self.quadratic + self.damping * self.largest
-        if self.kind == "whole":
+        if few or self.kind == "whole":
             step = self._solve_whole(at, gradient, quadratic)
             return step, self.products.times(step), self.problem.d
         return self._conjugate_gradients(at, gradient, quadratic, negligible, gain)
+
+    def _has_few_curved(self, at: Curvature) -> bool:
+        """Whether so few samples have a Hessian, as with kinks, that the whole one costs little.
+
+        Steps end at kinks, unless they are exact.
+        """
+        size = self.quadratic.size
+        if at.curved is None or size > TUNING.largest_hessian:
+            return False
+        whole = len(at.curved) * size**2 + size**3 / 3.0
+        return bool(whole <= TUNING.products_per_kinked_hessian * product_cost(self.problem))
 
     def gap_of(self, gradient: Floats) -> float:
         """What w ≠ ∇g*(u) adds to the gap at this gradient of the objective."""
@@ -73,12 +86,15 @@ class System:
 
     def whole_hessian(self, at: Curvature) -> Floats:
         """The Hessian of the losses, in the order of coefficients: feature, then class."""
-        size, n = self.quadratic.size, self.problem.n
+        size, used = self.quadratic.size, at.curved
+        n = self.problem.n if used is None else len(used)
         H = np.zeros((size, size))
         rows = max(_HESSIAN_ROWS // size, 1)
         for first in range(0, n, rows):
-            some = slice(first, min(first + rows, n))
+            some: Any = slice(first, min(first + rows, n))
             places = None if rows >= n else np.arange(some.start, some.stop)
+            if used is not None:
+                some = places = used[some]
             H += at.hessian(self.products.few_rows(places), some)
         return H
 
