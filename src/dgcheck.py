@@ -1,82 +1,68 @@
 """dgcheck DATA PROOF: checks a proof file of dualgap in exact arithmetic (docs/proof-format.md).
 It shares no code with dualgap and needs the standard library only, so that this file can be copied and run alone.
 Every float is a rational number: sums over the data are sums of integers; exp and log are enclosed.
-Exit code 0: verified; 1: refused, since something does not hold; 2: unreadable.
-"""
+Exit code 0: verified; 1: refused, since something does not hold; 2: unreadable."""
 import argparse, ast, csv, decimal, hashlib, importlib, json, math, os, re, struct, sys, zipfile
 from array import array
 from fractions import Fraction
 from itertools import accumulate, chain, compress, pairwise
-from operator import ge, gt, le, lt, mul
+from operator import ge, gt, le, lt, mul, sub
 
 INF, ZERO, ONE, BITS, GOOD, LIMIT, BAD = math.inf, Fraction(0), Fraction(1), 512, 140, 1 << 30, "UNREADABLE"
 DIGITS = decimal.Context(50, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("softmax", "multiclass-hinge")
-LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax"), "") | {"huber": "delta", "quantile": "q"}
+SIGNS, CLASSES = ("hinge", "smoothed-hinge", "squared-hinge", "logistic"), ("ordinal", "softmax", "multiclass-hinge")
+LOSSES = dict.fromkeys(("hinge", "logistic", "poisson", "softmax", "ordinal"), "") | {"huber": "delta", "quantile": "q"}
 LOSSES |= dict.fromkeys(("squared", "smoothed-hinge", "squared-hinge", "multiclass-hinge"), "gamma")  # their parameters
 LOSSES |= {"epsilon-insensitive": "epsilon", "squared-epsilon-insensitive": "epsilon gamma"}
-LOSSES |= {"gamma": "", "tweedie": "power", "negative-binomial": "theta"}
+LOSSES |= {"gamma": "", "tweedie": "power", "negative-binomial": "theta", "one-class": "nu"}
 MEANS = ("poisson", "gamma", "tweedie", "negative-binomial")  # the logarithm is their link, and y >= 0
 TYPES = dict(zip(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"), "fdbhiqBHIQ?"))
 is_number = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*").fullmatch
 
 class StopError(Exception): """Ends the check: a reason and a verdict."""
-
 def need(condition, reason, verdict="REFUSED"):
     if not condition: raise StopError(reason, verdict)
-
 def fields(value, names):
     need(set(value) == set(names.split()), f"the keys are not exactly {names}", BAD)
     return [value[name] for name in names.split()]
 def unique(pairs):
     need(len(dict(pairs)) == len(pairs), "a key of the header, or a repair, occurs twice", BAD)
     return dict(pairs)
-
 def real(text):  # a finite float, as float.hex writes it
     value = float.fromhex(text)
     need(value.hex() == text and math.isfinite(value), f"{text!a:.50} is no finite float", BAD)
     return Fraction(value)
-
 def digest(*parts):  # SHA-256 of bytes and of little-endian numbers
     packed = (v if isinstance(v, bytes) else struct.pack(f"<{len(v[1])}{v[0]}", *v[1]) for v in parts)
     return hashlib.sha256(b"".join(packed)).hexdigest()
-
 def integers(values):  # integers, and the denominator that makes them the values
     ratios = [v.as_integer_ratio() for v in values]
     common = math.lcm(*{q for _, q in ratios})
     return [n * (common // q) for n, q in ratios], common
 def dec(q): return DIGITS.divide(*map(decimal.Decimal, q.as_integer_ratio()))
-
 def enclose(d, slack=1 << BITS - GOOD):
     """Two numbers around d, within 2^-140 of itself and slack 2^-512; the true error of d is below 1e-44"""
     n, q = d.as_integer_ratio()
     middle = (n << BITS) // q
     error = (abs(middle) >> GOOD) + slack + 2
     return Fraction(middle - error, 1 << BITS), Fraction(middle + error, 1 << BITS)
-
 def exp(z):
     need(z <= 10000, "P(w, b) is too large: it has exp(z) with z > 10000")
     low, high = enclose(DIGITS.exp(dec(max(z, Fraction(-10000)))), 0) if z else (ONE, ONE)
     return (max(low, ZERO) if z > -10000 else ZERO), high
-
 def log(q):  # two numbers around log q; log 1 = 0 is exact
     return (ZERO, ZERO) if q == 1 else enclose(DIGITS.ln(dec(q)))
-
 def log1p(low, high):  # two numbers around log(1 + x), low <= x <= high
-    if high < Fraction(1, 1 << 70):  # x − x² <= log(1 + x) <= x
-        return low - low * low, high
+    if high < Fraction(1, 1 << 70): return low - low * low, high  # x − x² <= log(1 + x) <= x
     bottom, above = log(1 + low)
     return bottom, above + high - low  # the slope of log(1 + x) is at most 1
-
 def entropy(side, *shares):  # Σ s log s, rounded down (side 0) or up (1)
     return sum((s * log(s)[side] for s in shares if s > 0), ZERO)
-
 def most(u, l1, l2, low, high):  # the most of u v − l1 |v| − l2 v²/2 for low <= v <= high; infinite if there is no most
     excess = max(abs(u) - l1, ZERO)
     size = excess / l2 if l2 else INF if excess else ZERO
     v = min(max(size if u > 0 else -size, low), high)
     return INF if abs(v) == INF else u * (v := Fraction(v)) - (l1 and l1 * abs(v)) - (l2 and l2 * v * v / 2)
-
 def root(q):  # an upper bound of √q, within 2^-512
     return Fraction(math.isqrt(math.floor(q * 4**BITS)) + 1, 1 << BITS) if q else ZERO
 
@@ -88,10 +74,8 @@ class Group:
         need(not self.positive or min(w) >= 0, "P is infinite: a coefficient of a group is below 0")
         square = sum(v * v for v in w)
         return self.edge * root(square) + sum(map(mul, self.l1, map(abs, w))) + self.l2 * square / 2
-
     def excess(self, u, room):  # the sum of squares of what l1 leaves of u, moved by up to room
         return sum(max((v if self.positive else abs(v)) + r - edge, 0) ** 2 for v, r, edge in zip(u, room, self.l1))
-
     def conjugate(self, u):  # rounded up; infinite outside of the domain
         left = self.excess(u, [0] * len(u))
         if left <= self.edge**2: return ZERO
@@ -104,14 +88,15 @@ class Loss:
         self.name, *values = fields(stated, f"name {LOSSES[stated['name']]}")
         self.given = given = dict(zip(LOSSES[self.name].split(), map(real, values)))
         zero = ("epsilon", "q", "gamma" if self.name == "multiclass-hinge" else "")
-        good = all(v > 0 or (v == 0 and k in zero) for k, v in given.items()) and given.get("q", 0) <= 1
-        need(good, "the loss needs gamma > 0, delta > 0, theta > 0, epsilon >= 0, 0 <= q <= 1")
+        good = all(v > 0 or (v == 0 and k in zero) for k, v in given.items())
+        good = good and max(given.get("q", 0), given.get("nu", 0)) <= 1
+        need(good, "the loss needs gamma > 0, delta > 0, theta > 0, 0 < nu <= 1, epsilon >= 0, 0 <= q <= 1")
         need(1 < given.get("power", Fraction(3, 2)) < 2, "the loss needs 1 < power < 2")
         self.gamma, self.epsilon = given.get("gamma", Fraction(self.name == "huber")), given.get("epsilon", ZERO)
         self.modulus = {"logistic": 4, "softmax": 2}.get(self.name, self.gamma)  # of strong convexity of φ*
         wide = INF if self.name in MEANS or "squared" in self.name else ONE
-        self.high = given.get("q", given.get("delta", wide))
-        self.low = 0 if self.name in (*SIGNS, *MEANS) else self.high - 1 if "q" in given else -self.high
+        self.high = given.get("q", given.get("delta", 1 - given["nu"] if "nu" in given else wide))
+        self.low = 0 if self.name in (*SIGNS, *MEANS) else self.high - 1 if {*given} & {"q", "nu"} else -self.high
 
     def value(self, zs, y):  # two numbers around φ(z; y)
         z, y = (y * zs[0], 1) if self.name in SIGNS else (zs[0], y)
@@ -274,18 +259,22 @@ class Data:
         y = (b"dualgap-text-1\n", ("q", [n]), *texts) if self.text else (b"dualgap-numbers-1\n", *numbers)
         self.digests = digest(b"dualgap-matrix-1\n", ("q", (n, p, *starts)), ("q", columns), ("d", values)), digest(*y)
 
+    def stacked(self, rows, K):  # rows (sample, threshold, _) of X, with -1 for each gap below the threshold
+        other, given, extra = object.__new__(Data), self.rows, range(self.p, self.p + K - 2)
+        stacked = [(array("q", [*given[i][0], *extra[:t]]), [*given[i][1], *[-self.unit] * t]) for i, t, _ in rows]
+        vars(other).update(vars(self), rows=stacked, n=len(rows), p=self.p + K - 2)
+        return other
+
     def times(self, w, power=1):  # Σ_j x_ij w_j for each sample, or with the squares of x
         v, unit = integers(w)
         rows = self.rows if power == 1 else ((js, map(mul, x, x)) for js, x in self.rows)
         return [Fraction(sum(map(mul, x, map(v.__getitem__, js))), unit * self.unit**power) for js, x in rows]
-
     def transposed(self, c, power=1):  # Σ_i c_i x_ij for each feature, or with the squares of x
         (v, unit), u = integers(c), [0] * self.p
         for factor, (js, x) in zip(v, self.rows):
             for j, x_ij in zip(js, x if power == 1 else map(mul, x, x)) if factor else ():
                 u[j] += factor * x_ij
         return [Fraction(whole, unit * self.unit**power) for whole in u]
-
     def distances(self, m, factors):  # Σ_j (x_ij − m_j)² f_j for each sample
         start, cross = sum(v * v * f for v, f in zip(m, factors)), self.times(map(mul, m, factors))
         return [start + x - 2 * v for x, v in zip(self.times(factors, 2), cross)]
@@ -302,9 +291,10 @@ def check_problem(number, stated, facts, archive, data):
     primal, dual, claimed, radius = fields(claims, "primal dual gap intercept_radius")
     need(intercept in ("none", "free", "penalised") and type(K) is int, "unknown intercept or classes", BAD)
     loss, n, p, free, penalised = Loss(loss), data.n, data.p, intercept == "free", intercept == "penalised"
-    several = K > 1 and loss.name not in (*CLASSES, *SIGNS)  # targets
+    several, ordinal, gaps = K > 1 and loss.name not in (*CLASSES, *SIGNS), loss.name == "ordinal", []  # targets
     need(K > 1 if loss.name in CLASSES else K == 1 or several, "wrong number of classes")
     shapes = {"w": (p, K), "b": (K,), "a": (n, K), "zeros": (p, K), "weights": (n,), "labels": (n,), "offset": (n, K)}
+    if ordinal: shapes |= {"w": (p,), "b": (K - 1,), "a": (n, 2), "offset": (n,)}
     shapes |= dict.fromkeys(("penalty_weights", "low", "high", "centre", "groups", "group_weights"), (p,))
     arrays = dict.fromkeys(("w", "b", "a"))  # these have to be there
     for name, sha in (arrays | told).items():
@@ -316,7 +306,7 @@ def check_problem(number, stated, facts, archive, data):
         need(all(abs(v) <= top for v in values), f"{name} has entries that are not finite")
         arrays[name] = values.tolist()
     defaults = {"weights": [1.0] * n, "penalty_weights": [1.0] * p, "low": [-INF] * p, "high": [INF] * p}
-    arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": [], "offset": []} | arrays
+    arrays = defaults | {"labels": [0] * n, "centre": [0.0] * p, "zeros": [], "offset": [0.0] * n * K} | arrays
     # 2. Parameters, weights, targets, repairs of a
     grouped = "groups" in told
     parts = fields(penalty, "l1 l2 group") if grouped else [*fields(penalty, "l1 l2"), "0x0.0p+0"]
@@ -330,13 +320,15 @@ def check_problem(number, stated, facts, archive, data):
     column, codes = fields(targets, "column codes")
     need(type(column) is int and 0 <= column < data.y_columns, "there is no such y", BAD)
     need(not several or (data.y_columns == K and column == 0 and codes is None), "no target for each column of w", BAD)
-    y, words = data.y if several else data.y[column :: data.y_columns], "none"
+    y, words, blind = data.y if several else data.y[column :: data.y_columns], "none", loss.name == "one-class"
+    need(blind or facts["y"], "the file is about no y")
     if codes is not None:
         table = {k if data.text else float(real(k)): real(v) for k, v in codes}
         good = len(table) == len(codes) and {*table.values()} <= ({*range(K)} if K > 1 else {-1, 1})
         need(good and set(y) == set(table), "not one code, -1 or 1 or a class, for each label of y")
         words = (f"{k:.17g}" if not data.text else k if re.fullmatch(r"[\w .+-]+", k) else ascii(k) for k in table)
         words, y = ", ".join(f"{k} -> {float(v):g}" for k, v in zip(words, table.values())), [table[v] for v in y]
+    y = [0.0] * n if blind else y
     need(not isinstance(y[0], str) and all(map(math.isfinite, y)), "y are not finite numbers")
     allowed = {-1, 1} if loss.name in SIGNS else set(range(K)) if loss.name in CLASSES else set(y)
     low = 5e-324 if loss.name == "gamma" else 0 if loss.name in MEANS else -INF
@@ -349,26 +341,38 @@ def check_problem(number, stated, facts, archive, data):
         common = math.lcm(common, bottom)
         need(good and common.bit_length() < 1 << 17, "a repair is malformed, or all denominators are too large", BAD)
         a[index] = Fraction(top, bottom)
-    for i, k in enumerate(y if K > 1 and not several else ()):
+    for i, k in enumerate(y if K > 1 and not several and not ordinal else ()):
         a[i * K + k] -= sum(a[i * K : i * K + K])
     given = "".join(f", {k} = {float(v)!r}" for k, v in loss.given.items())
     yield f"loss {loss.name}{given}; {n} samples, {p} features, {K} class(es); {data.named}{column}; codes: {words}"
     scaled = f" (scaling {float(kappa)!r})" if penalised else ""
     yield f"lambda = {float(lam)!r}; penalty l1 = {float(l1)!r}, l2 = {float(l2)!r}; intercept: {intercept}{scaled}"
-    optional = ("penalty_weights", "low", "high", "groups", "group_weights", "offset")
-    for name in ("weights", *(k for k in optional if k in told)):
+    for name in ("weights", *sorted({"penalty_weights", "low", "high", "groups", "group_weights", "offset"} & {*told})):
         yield f"{name}: " + (f"SHA-256 {told[name]}" if name in told else "1 for each sample")
+    if ordinal:  # a row for each threshold next to a sample: is y above it? Its features are x and the gaps below
+        need(K > 2 and free and radius is None and not {"zeros", "labels"} & {*told}, "more claims than gaps")
+        rows = [(i, y[i] - k, k) for i in range(n) for k in (0, 1) if 0 <= y[i] - k < K - 1]
+        ends = pairwise(map(Fraction, arrays["b"]))  # of gaps
+        gaps = [(sum(compress(s, map(k.__eq__, y))), v - u) for k, (u, v) in enumerate(ends, 1)]
+        need(all(min(each) > 0 for each in gaps), "the thresholds do not increase, or a class has no weight")
+        arrays["w"], arrays["b"] = [*arrays["w"], *(gap for _, gap in gaps)], [-arrays["b"][0]]
+        columns = zip(*((a[2 * i + k], s[i], 2 * k - 1, arrays["offset"][i]) for i, _, k in rows))
+        a, s, y, arrays["offset"] = map(list, columns)
+        data, n, S, K, loss = data.stacked(rows, K), len(rows), sum(s), 1, Loss({"name": "logistic"})
     # 3. to 6. P(w, b), rounded up, and D(a), rounded down
     us, zs, P, D = [], [], ZERO, ZERO
+    far = [loss.given["nu"] * v / (lam * S) for v in data.transposed(s)] if blind else []  # the penalty is g(w − far)
+    need(not (grouped and (blind or ordinal)), f"groups: not for {loss.name}")
     for k in range(K):
         b, w, c = Fraction(arrays["b"][k]), arrays["w"][k::K], list(map(mul, s, a[k::K]))
         total = sum(c)
         need(b == 0 or intercept != "none", "b is not 0, but there is no intercept")
         need(not free or not total, f"Σ s a = {dec(total):.20g}, not 0 (free intercept)")
-        offset = list(map(Fraction, arrays["offset"][k::K])) or [0] * n  # φ(z + o) has the conjugate φ*(−a) + a·o
+        offset = list(map(Fraction, arrays["offset"][k::K]))  # φ(z + o) has the conjugate φ*(−a) + a·o
         zs.append([v + b + o for v, o in zip(data.times(w), offset)])
         D -= sum(map(mul, c, offset)) / S
         us.append([v / (lam * S) for v in data.transposed(c)])
+        if blind: w, D = list(map(sub, map(Fraction, w), far)), D - lam * sum(map(mul, us[k], far))
         parts = [] if grouped else list(zip(w, us[k], omegas, lows, highs))
         parts += [(b / kappa, total * kappa / (lam * S), 1.0, -INF, INF)] if penalised else []
         for j, (v, u, omega, low, high) in enumerate(parts):
@@ -378,6 +382,10 @@ def check_problem(number, stated, facts, archive, data):
                 worst = most(u, l1_j, l2_j, low, high)
                 need(worst < INF, f"D(a) is infinite: for feature {j}, Σ s a x is too large")
                 P, D = P + lam * (l1_j * size + l2_j * size * size / 2), D - lam * worst
+    for u, (weight, gap) in zip(us[0][p:], gaps):  # ψ(t) = −log(1 − e^−t), ψ*(−τ) = τ log τ − (1 + τ) log(1 + τ)
+        tau, P = -u * lam * S / weight, P - weight * log(1 - exp(-gap)[1])[0] / S
+        need(tau >= 0, "D(a) is infinite: for a gap between thresholds, Σ s a is too large")
+        D -= weight * (entropy(1, tau) - entropy(0, 1 + tau)) / S
     blocks = dict.fromkeys(arrays["groups"]) if grouped else {}
     for label in blocks:  # a group has the coefficients of its features for all classes
         own = [j for j, other in enumerate(arrays["groups"]) if other == label]
@@ -392,9 +400,8 @@ def check_problem(number, stated, facts, archive, data):
         P, D = P + lam * block.value([Fraction(arrays["w"][j * K + k]) for k, j in each]), D - lam * worst
         blocks[label] = block, each
     used = [i for i in range(n) if s[i]]
-    terms = ((i, a[i * K : i * K + K], [z[i] for z in zs], y[i]) for i in used)
-    if several: terms = ((i, [a[i * K + k]], [zs[k][i]], y[i * K + k]) for i in used for k in range(K))
-    terms = list(terms)
+    terms = [(i, a[i * K : i * K + K], [z[i] for z in zs], y[i]) for i in used]
+    if several: terms = [(i, [a[i * K + k]], [zs[k][i]], y[i * K + k]) for i in used for k in range(K)]
     D -= sum(s[i] * loss.conjugate(own, target, f"sample {i}") for i, own, _, target in terms) / S
     P += sum(s[i] * loss.value(at, target)[1] for i, _, at, target in terms) / S
     gap = P - D
@@ -467,7 +474,7 @@ def check(data, proof, target, zero_based):  # lines to print; StopError (or ano
         target, features = target or str(hints.get("target") or ""), list(map(str, hints.get("features") or ()))
         data = Data(data, n, p, target, features, not (zero_based or hints.get("zero_based") is True))
         for name, found, told in zip("Xy", data.digests, digests):
-            need(found == told, f"{name}: SHA-256 of the data differs from the header's")
+            need(found == told or told is None, f"{name}: SHA-256 of the data differs from the header's")
         for number, stated in enumerate(problems):
             try:
                 yield from check_problem(number, stated, facts, archive, data)

@@ -2,7 +2,8 @@
 
 They cover every loss, penalty, kind of intercept, weights and storage, columns from 1e-8 to 1e8,
 shifts and offsets up to 1e8, constant, zero, duplicate and collinear columns, and a single sample;
-through ``solve``, ``certify`` and every estimator. The number of a problem is its seed: ``--only
+groups of features (of one, all in one, without weight) and categorical columns; through ``solve``,
+``certify`` and every estimator. The number of a problem is its seed: ``--only
 1234`` repeats it.
 
     python tools/check_proofs.py --problems 3000
@@ -22,11 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 import dgcheck
 import dualgap as dg
-from dualgap.penalties import L1, L2, Box, ElasticNet, Weighted
+from dualgap.penalties import L1, L2, Box, ElasticNet, GroupLasso, SparseGroupLasso, Weighted
 from dualgap.problem.intercept import joined, split
 from dualgap.proof import terms
 from dualgap.proof.proof_file import Proven, proven_fits, write_proof
@@ -101,6 +103,8 @@ def weights(rng: np.random.Generator, n: int) -> Any:
 
 
 def targets(rng: np.random.Generator, kind: str, signal: Any) -> Any:
+    if kind == "none":
+        return np.zeros(len(signal))
     if kind == "real":
         scale, offset = 10.0 ** rng.uniform(-3, 3), rng.choice([0.0, 0.0, 1.0, 1e6])
         return np.round(signal) if rng.random() < 0.2 else scale * signal + offset
@@ -125,13 +129,26 @@ def loss_of(rng: np.random.Generator) -> Any:
 
 def penalty_of(rng: np.random.Generator, p: int) -> Any:
     base = [L2(), L1(), ElasticNet(float(rng.choice([0.1, 0.5, 0.9])))][int(rng.integers(3))]
-    kind = rng.choice(["plain", "plain", "weighted", "box"])
+    kind = rng.choice(["plain", "plain", "weighted", "box", "groups"])
+    if kind == "groups":
+        return groups_of(rng, p)
     if kind == "weighted":
         return Weighted(base, rng.choice([0.0, 0.5, 1.0, 3.0, np.inf], size=p))
     if kind == "box":
         low, high = -float(rng.choice([0.0, 1.0, np.inf])), float(rng.choice([0.5, np.inf]))
         return Box(low, high, base)
     return base
+
+
+def groups_of(rng: np.random.Generator, p: int) -> Any:
+    """A penalty on random groups: of size one, all in one, some of them without weight."""
+    labels = (np.arange(p), np.zeros(p, int), rng.integers(0, 3, p))[int(rng.integers(3))]
+    groups = [np.flatnonzero(labels == k).tolist() for k in np.unique(labels)]
+    ratio, positive = float(rng.choice([0.3, 1.0])), bool(rng.random() < 0.2)
+    weights = rng.choice([0.0, 0.5, 2.0], size=len(groups)) if rng.random() < 0.4 else None
+    if rng.random() < 0.5:
+        return GroupLasso(groups, weights, ratio, positive)
+    return SparseGroupLasso(groups, float(rng.choice([0.0, 0.2, 1.0])), weights, ratio, positive)
 
 
 def offset_of(rng: np.random.Generator, y: Any, block: bool) -> Any:
@@ -224,6 +241,10 @@ def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:
         ("GammaRegressor", "positive", {"alpha": strength}),
         ("TweedieRegressor", "count", {"power": 1.5, "alpha": strength}),
         ("NegativeBinomialRegressor", "count", {"alpha": strength}),
+        ("OneClassSVM", "none", {"nu": float(rng.choice([0.05, 0.3, 0.7, 1.0]))}),
+        ("OrdinalLogisticRegression", "classes", {"C": strength}),
+        ("GroupLasso", "real", {"groups": 1, "alpha": strength}),
+        ("SparseGroupLasso", "real", {"groups": 1, "alpha": strength}),
         ("CertifiedRegressor", "real", {"penalty": "elastic-net"}),
         ("LassoCV", "real", {"cv": _FOLDS, "alphas": 5}),
         ("ElasticNetCV", "real", {"cv": _FOLDS, "alphas": 5}),
@@ -233,7 +254,10 @@ def estimator_of(rng: np.random.Generator) -> tuple[Any, str]:
     name, kind, settings = kinds[int(rng.integers(len(kinds)))]
     if rng.random() < 0.3 and "cv" not in settings:
         settings = {key: value for key, value in settings.items() if key == "loss"}
-    return getattr(dg, name)(**settings, fit_intercept=flag), kind
+    model = getattr(dg, name)(**settings)
+    if "fit_intercept" in model.get_params():
+        model.set_params(fit_intercept=flag)
+    return model, kind
 
 
 def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
@@ -249,7 +273,12 @@ def by_estimator(rng: np.random.Generator) -> tuple[Any, Any, Any, str]:
     if kind in ("real", "count", "binary") and rng.random() < 0.3:
         offset = offset_of(rng, y, False)
         more |= {} if offset is None else {"offset": offset}
-    if hasattr(model, "penalty_weight") and rng.random() < 0.2:
+    if type(X) is np.ndarray and rng.random() < 0.2:
+        table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+        table["kind"] = pd.Categorical(rng.choice(list("abc"), size=len(table)))
+        model.set_params(categories="auto").fit(table, y, **more)
+        return model.encoded(table), y, model, repr(model)
+    if "penalty_weight" in model.get_params() and rng.random() < 0.2:
         model.penalty_weight = rng.choice([0.5, 1.0, 3.0, np.inf], size=X.shape[1])
     model.fit(X, y, **more)
     return X, y, model, repr(model)

@@ -25,6 +25,10 @@ class PriorMean(NamedTuple):
         """The w of that maximum; if there are several, the one closest to ``near``."""
         return self.mean[j] + u
 
+    def conj_size(self, u, j):
+        """What cancels inside g*(u): its two terms can have different signs."""
+        return abs(u * self.mean[j]) + 0.5 * u * u
+
     def prox(self, u, t, j):
         """argmin_w ½(w − u)² + t g(w)."""
         return (u + t * self.mean[j]) / (1.0 + t)

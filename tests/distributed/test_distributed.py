@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,14 @@ from sklearn.exceptions import ConvergenceWarning
 import dualgap as dg
 from dualgap.distributed import Partitioned, fit, solve
 from dualgap.distributed.data.block import ModelSpec, Totals, check_spec, without_samples
+from dualgap.distributed.data.sources import Source, Sources, as_raw
 from dualgap.distributed.driver.balance import falling_root
 from dualgap.distributed.driver.facts import DriverFacts, dual_point
+from dualgap.distributed.driver.projection import Projection, rounds_left
 from dualgap.distributed.driver.work import WorkSchedule
 from dualgap.distributed.messages import Contribution, compact, sum_of
+from dualgap.distributed.one_machine import advice
+from dualgap.distributed.progress import short
 from dualgap.proof.dual_point import DualPoint, shrink_until_feasible
 from dualgap.run.checkpoint import CheckpointWarning
 
@@ -273,6 +278,89 @@ def test_auto_gives_rounds_more_work_until_it_hides_the_exchange():
     assert found == [1, 1, 2, 4, 8, 8]
     schedule.learn(seconds=1.0, busy=1.0)
     assert schedule.of_round(6) == 4
+
+
+def judged(gain):
+    """The epochs of each round where a round divides the gap by e^gain(epochs)."""
+    schedule, gap, found = WorkSchedule("auto", 1, 32, 1.0, judged=True), 1.0, []
+    for number in range(30):
+        found.append(schedule.of_round(number))
+        gap *= np.exp(-gain(schedule.now))
+        schedule.learn(seconds=1.0, busy=0.01, gap=gap)
+    return found
+
+
+def test_auto_makes_more_epochs_only_if_rounds_gain_by_them():
+    assert judged(lambda epochs: 0.2)[-20:] == [1] * 20
+    assert judged(lambda epochs: 0.2 * min(epochs, 4))[-10:] == [4] * 10
+    assert max(judged(lambda epochs: 0.01 * epochs)) == 32
+
+
+def test_absurd_numbers_of_rounds_are_announced():
+    gaps = [(k, 0.9999**k) for k in range(1, 22)]
+    assert rounds_left(gaps, 1e-3) == pytest.approx(np.log(1e3) / 1e-4, rel=0.01)
+    assert rounds_left([(1, 1.0), (2, 1.0)], 0.1) == np.inf
+    assert rounds_left([(1, 1.0), (2, 0.1)], 0.5) == 0.0
+    slow = Projection()
+    for rounds, gap in gaps[:-1]:
+        slow.watch(rounds, 1.0, gap, 1e-3)
+    with pytest.warns(
+        UserWarning, match='about 69,0.. more would bring it below 1.0e-03.*"newton"'
+    ):
+        slow.watch(21, 1.0, gaps[-1][1], 1e-3)
+    slow.watch(22, 1.0, 1.0, 1e-3)  # once is enough
+    quick = Projection()
+    for rounds in range(30):
+        quick.watch(rounds, 1.0, 0.9**rounds, 1e-3)
+
+
+class FewBytes:
+    """An engine of which only the place matters."""
+
+    def __init__(self, on_this_machine):
+        self.on_this_machine = on_this_machine
+
+
+def test_one_machine_is_recommended_where_it_would_do():
+    assert advice(FewBytes(True), 1e6, None) is None
+    assert advice(FewBytes(False), 1e9, "train.svm") is None
+    assert advice(FewBytes(True), 1e15, None) is None
+    assert "without exchanges" in advice(FewBytes(True), 2e8, None)
+    assert "convert('train.svm', folder)" in advice(FewBytes(True), 1e15, "train.svm")
+
+
+class Unreliable:
+    """Data that cannot be read at first."""
+
+    def __init__(self, failures, error):
+        self.left, self.error = failures, error
+
+    def __call__(self, X, y):
+        self.left -= 1
+        if self.left >= 0:
+            raise self.error
+        return as_raw(X, y)
+
+
+def test_loaders_that_fail_once_are_tried_again():
+    X, y = sparse_data(40)
+    assert Source(Unreliable(2, ConnectionError("away")), (X, y)).load().y is y
+    with pytest.raises(ConnectionError, match="away"):
+        Source(Unreliable(3, ConnectionError("away")), (X, y)).load()
+    wrong = Unreliable(1, ValueError("bad"))
+    with pytest.raises(ValueError, match="bad"):  # it will be bad again
+        Source(wrong, (X, y)).load()
+    assert wrong.left == 0
+    parts = Sources([Source(as_raw, (X, y)), Source(Unreliable(3, OSError("gone")), (X, y))])
+    with pytest.raises(OSError, match="partition 1: gone"):
+        solve(Partitioned(parts))
+
+
+def test_the_progress_line(capsys):
+    solve(problem(), 1, partitions=4, progress=True)
+    shown = " ".join(capsys.readouterr().err.split())
+    assert re.search(r"gap .* of .* \d+ rounds of [\d.e-]+ s, [\d.]+ [KM]?B, left", shown)
+    assert [short(size) for size in (12, 1_500, 2.5e6, 7e9)] == ["12 B", "1.5 KB", "2.5 MB", "7 GB"]
 
 
 def test_warm_start():
@@ -650,8 +738,8 @@ def test_what_estimators_cannot_do_on_partitions():
         fit(dg.LinearSVC(), parts, y)
     with pytest.raises(ValueError, match="models without a penalty"):
         fit(dg.LogisticRegression(penalty=None), parts)
-    with pytest.raises(ValueError, match=r"by folds.*such as Lasso"):
-        fit(dg.LassoCV(), parts)
+    with pytest.raises(ValueError, match=r"by folds.*such as QuantileRegressor"):
+        fit(dg.QuantileRegressorCV(), parts)
     with pytest.raises(ValueError, match="must be one of dualgap"):
         fit(KMeans(), parts)
     with pytest.raises(TypeError, match=r"option 'wrok' is unknown .did you mean 'work'"):

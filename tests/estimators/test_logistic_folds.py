@@ -161,6 +161,35 @@ def test_threads_and_storage_do_not_matter():
     np.testing.assert_allclose(sparse.coef_, one.coef_, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("direct", [True, False])
+def test_sparse_folds_are_those_of_the_same_numbers_as_an_array(
+    classes, storage, intercept, direct, monkeypatch
+):
+    X, y = data(80, 9, classes)
+    X[RNG.random(X.shape) < 0.6] = 0.0
+    worth = 0.0 if direct else np.inf
+    monkeypatch.setattr(fold_paths, "sparse_steps_worth_hessians", lambda *_: worth)
+    setting = {"Cs": CS, "cv": 3, "fit_intercept": intercept, "tol": 1e-11}
+    weights = RNG.integers(0, 3, len(y)) + 0.5
+    made = {"runs": 0}
+    sparse_rows = fold_paths.SparseRows
+
+    def counted(*args):
+        made["runs"] += 1
+        return sparse_rows(*args)
+
+    monkeypatch.setattr(fold_paths, "SparseRows", counted)
+    ours = dg.LogisticRegressionCV(**setting).fit(storage(X), y, weights)
+    want = dg.LogisticRegressionCV(**setting).fit(X, y, weights)
+    assert made["runs"] == 1
+    for label, coefs in want.coefs_paths_.items():
+        np.testing.assert_allclose(ours.coefs_paths_[label], coefs, rtol=1e-4, atol=1e-4)
+    assert ours.C_[0] == want.C_[0]
+
+
 def test_ctrl_c_ends_the_run_of_all_folds(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -139,10 +139,32 @@ def test_points_that_miss_tol_are_counted(shape):
     X, y = shape
     with warnings.catch_warnings(record=True) as caught:  # another one is about the refit
         warnings.simplefilter("always", ConvergenceWarning)
-        LassoCV(alphas=5, cv=2, tol=1e-300).fit(X, y)
+        LassoCV(alphas=5, cv=2, max_iter=0).fit(X, y)
     words = str(caught[0].message)
     assert "of 10 points are not solved; the worst of them: objective" in words
     assert "Target gap" in words
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])
+def test_the_refit_starts_from_the_path_and_has_a_proof(shape, no_solve):
+    X, y = shape
+    model = LassoCV(alphas=20, cv=3, eps=1e-2).fit(X, y)
+    assert model.solution_.method == "path"
+    problem = dg.Problem(X, y, "squared", "l1", model.alpha_, intercept=True)
+    best = dg.solve(problem, tol=1e-12).certificate
+    own = problem.primal(np.append(model.coef_, model.intercept_))
+    assert own - best.dual <= model.dual_gap_ + 1e-12
+    assert model.certificate_.dual <= best.primal
+    assert model.dual_gap_ <= 1e-4 * best.primal
+
+
+def test_copies_of_a_problem_know_what_it_knew():
+    problem = dg.Problem(*WIDE, "squared", "l1", 1.0)
+    known = problem.features, problem.small_rows
+    other = problem.with_lam(0.5)
+    assert other.features is known[0]
+    assert other.small_rows is known[1]
+    assert (problem.lam, other.lam) == (1.0, 0.5)
 
 
 @pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])

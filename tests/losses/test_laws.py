@@ -6,7 +6,9 @@ from reference import LOSSES, targets
 
 from dualgap import Problem, losses, penalties, samplings
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
+from dualgap.penalties.centred import Centred
 from dualgap.penalties.proximal import Proximal
+from dualgap.penalties.thresholds import Thresholds
 from dualgap.steps.coordinate.coordinate import Coordinate
 from dualgap.steps.outer.proximal_point import ProximalPoint
 from dualgap.testing import check_loss, check_penalty, check_sampling, check_step
@@ -42,6 +44,8 @@ MORE_PENALTIES = [
     Weighted(ElasticNet(0.5), np.array([0.5, 2.0, 1e-3])),
     Box(-1.0, np.inf, Weighted(L2(), np.array([0.5, 2.0, np.inf]))),
     Proximal(L1(), np.array([0.7, 0.2, 0.0]), np.array([1.0, -2.0, 0.0])),
+    Centred(np.array([1.0, -20.0, 0.0]), np.array([0.0, 1e-13, 0.0])),
+    Thresholds(L2(), np.array([0.0, 0.02, 30.0])),
 ]
 
 MORE_SAMPLINGS = [

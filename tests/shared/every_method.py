@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap import penalties
 from dualgap.methods import METHODS, Method
+from dualgap.problem.ordinal import ordinal_problem, rows_of
 from dualgap.samplings import Distributed, Full, TauNice, Uniform
 from dualgap.steps import ASDCA, SPDC, Coordinate, DisDCA, Quartz
 
@@ -52,18 +53,28 @@ VARIANTS = {
 SPECIAL = {
     "groups": ("squared", penalties.GroupLasso(2)),
     "smoothing": (dg.losses.MulticlassHinge(0.0), "l2"),
+    "thresholds": ("logistic", penalties.L2()),
 }
 EVERY = {**{name: one for name, one in METHODS.items() if name not in SPECIAL}, **VARIANTS}
 
 
 @cache
 def special_problem(name):
+    if name == "thresholds":
+        return ordinal_of_three()
     loss, penalty = SPECIAL[name]
     rng = np.random.default_rng(3)
     X = rng.standard_normal((24, 6))
     z = X @ [1.0, -0.5, 0.0, 0.3, 0.0, 0.0]
     y = z + rng.standard_normal(24) if name == "groups" else np.digitize(z, [-0.5, 0.5])
     return dg.Problem(X, y, loss, penalty, 0.05, intercept=True)
+
+
+def ordinal_of_three():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((24, 6))
+    y = np.digitize(X[:, 0] + rng.logistic(size=24), [-0.5, 0.5])
+    return ordinal_problem(X, y, 3, rows_of(y, 3), penalties.L2(), 0.05, None)
 
 
 @cache

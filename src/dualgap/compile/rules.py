@@ -60,14 +60,16 @@ def target_size(loss: Any, y: float) -> float:
 
 
 @generic_with_default
-def value_size(loss: Any, z: float, y: float) -> float:
-    """What cancels inside φ(z; y), beyond |φ| + |φ'|(target_size + |z|)."""
+def value_size(obj: Any, at: float, which: Any) -> float:
+    """Loss: what cancels inside φ(z; y), beyond |φ| + |φ'|(target_size + |z|). Penalty: what
+    cancels inside g_j(w)."""
     return 0.0
 
 
 @generic_with_default
-def conj_size(loss: Any, a: float, y: float) -> float:
-    """What cancels inside φ*(−a; y), beyond |φ*| + |a|·target_size."""
+def conj_size(obj: Any, at: float, which: Any) -> float:
+    """Loss: what cancels inside φ*(−a; y), beyond |φ*| + |a|·target_size. Penalty: what cancels
+    inside g_j*(u)."""
     return 0.0
 
 

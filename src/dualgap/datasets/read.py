@@ -52,11 +52,9 @@ def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto")
     ``zero_based``  whether the first feature has the index 0; "auto": if some index is 0
     """
     with open(path, "rb") as raw, unpacked(raw, path) as file:
-        first = int(zero_based is False)
-        found = [_compact(parsed(text, number, first=first)) for number, text in blocks(file)]
-        if not sum(len(rows.y) for rows in found):
+        y, counts, indices, values = rows_of(file, first=int(zero_based is False))
+        if not len(y):
             raise ValueError("it has no rows")
-    y, counts, indices, values = (np.concatenate(parts) for parts in zip(*found))
     if zero_based == "auto":
         zero_based = bool(indices.min(initial=1) == 0)
     indices -= indices.dtype.type(not zero_based)
@@ -66,6 +64,15 @@ def read_libsvm(path: Path, d: int | None = None, zero_based: Counting = "auto")
     bounds = np.append(0, np.cumsum(counts)).astype(index)
     X = sp.csr_matrix((values, indices.astype(index, copy=False), bounds), shape=shape)
     return LibsvmFile(X, y, zero_based)
+
+
+def rows_of(file: Any, first: int = 0) -> Parsed:
+    """All rows of an open file; ``first`` is the smallest allowed index."""
+    found = [_compact(parsed(text, number, first=first)) for number, text in blocks(file)]
+    found = found or [
+        Parsed(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+    ]
+    return Parsed(*(np.concatenate(parts) for parts in zip(*found)))
 
 
 def _compact(rows: Parsed) -> Parsed:

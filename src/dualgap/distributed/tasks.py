@@ -57,7 +57,7 @@ def count_occurrences(block: Block, a: Floats, k: int, message: None) -> tuple[O
     return Occurrences(*occurrences(block, np.zeros(block.n, np.int64))), a
 
 
-def with_occurrences(block: Block, total: Occurrences) -> Block:
+def with_occurrences(block: Block, k: int, total: Occurrences) -> Block:
     """The block, which now knows how features are spread over all partitions."""
     block = copy.copy(block)
     block.occurrences = total

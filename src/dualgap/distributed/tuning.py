@@ -21,6 +21,10 @@ class Tuning:
     # rounds, so it pays to work longer; more local epochs hardly do (docs/distributed.md).
     epoch_seconds_per_exchange: float = 1.0
     batch_seconds_per_exchange: float = 5.0
+    # Rounds with the same number of local epochs after which "auto" judges what they gain, and how
+    # many times as much as with half of the epochs that must be to be worth it.
+    rounds_to_judge: int = 3
+    worthy_gain: float = 1.1
     # The first τ of work="auto" is the largest partition over this. Not measured: rounds that turn
     # out to be short double it.
     first_batch_divisor: int = 64
@@ -109,12 +113,32 @@ class Tuning:
     intercept_stride: float = 1e-3
     intercept_slope: float = 1e-9
 
+    # Rounds after which a run says how many more it will take at its present rate, if that is more
+    # than `absurd_rounds`.
+    rounds_to_project: int = 20
+    absurd_rounds: int = 2000
+
+    # The most features for which least squares choose from moments: each fold of each partition has
+    # a matrix of them, 8 MB at 1,000.
+    most_moments: int = 1000
+
+    # --- reading partitions -----------------------------------------------------------------------
+    # Bytes of data, all of whose workers are on this machine, from which on a warning says so.
+    worth_a_word: float = 1e8
+    # Attempts in all, and the seconds between them where no scheduler repeats them.
+    loads: int = 3
+    load_pause: float = 0.2
+
     # --- Dask -------------------------------------------------------------------------------------
     # Messages up to this size travel with each task; larger ones go to one worker, from which the
     # others fetch them. Not measured.
     inline_bytes: int = 10_000
     # Seconds between two questions to the scheduler while the driver waits.
     poll_seconds: float = 0.5
+    # Seconds after which workers that send no heartbeats are given up if others do: a quarter of
+    # `round_seconds` if that is less. With 10, on two cores that 25 processes wanted, workers that
+    # compiled their first kernels were taken for frozen.
+    patience_seconds: float = 60.0
     # Losses in a row, without a round in between, after which the partition itself is to blame:
     # probably it needs more memory than a worker has.
     losses_in_a_row: int = 5

@@ -37,6 +37,8 @@ MODULES = {
     "MultiTaskLasso": "multi_task",
     "MultiTaskLassoCV": "selection.multi_task_cv",
     "NegativeBinomialRegressor": "glm",
+    "OneClassSVM": "one_class",
+    "OrdinalLogisticRegression": "ordinal",
     "PoissonRegressor": "poisson",
     "PoissonRegressorCV": "selection.strength_cv",
     "QuantileRegressor": "robust",
@@ -69,6 +71,10 @@ if TYPE_CHECKING:
     from dualgap.estimators.logistic import LogisticRegression as LogisticRegression
     from dualgap.estimators.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
     from dualgap.estimators.multi_task import MultiTaskLasso as MultiTaskLasso
+    from dualgap.estimators.one_class import OneClassSVM as OneClassSVM
+    from dualgap.estimators.ordinal import (
+        OrdinalLogisticRegression as OrdinalLogisticRegression,
+    )
     from dualgap.estimators.poisson import PoissonRegressor as PoissonRegressor
     from dualgap.estimators.ridge import Ridge as Ridge
     from dualgap.estimators.ridge import RidgeClassifier as RidgeClassifier

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.offsets import checked_offset, plus_offset, with_offset
+from dualgap.estimators.scores import accuracy
 from dualgap.estimators.validated import labelled_data, sample_weights
 from dualgap.linalg.validate import Floats
 from dualgap.proof.predictions import CertifiedClasses
@@ -146,7 +146,7 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         float
         """
         predicted = self.predict(X) if offset is None else self.predict(X, offset=offset)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return accuracy(y, predicted, sample_weight)
 
     def densify(self) -> Any:
         """Store ``coef_`` as an array again."""

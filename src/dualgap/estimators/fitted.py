@@ -10,9 +10,11 @@ import numpy as np
 from dualgap import losses
 from dualgap.estimators.least_norm import is_open, least_norm
 from dualgap.linalg.validate import Floats
+from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem import Problem
 from dualgap.problem.baseline import mean_residuals
 from dualgap.problem.intercept import joined, split
+from dualgap.problem.ordinal import exact_thresholds
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.dual_point import DualPoint
 from dualgap.proof.prove import find_proof
@@ -95,6 +97,8 @@ def published(problem: Problem, w: Floats, z: Floats | None = None) -> Floats | 
     if is_open(problem):
         shown, best = least_norm(problem, shown, best)
     shown, best = centred(problem, shown, best)
+    if type(problem.feature_penalty) is Thresholds:
+        shown, best = exact_thresholds(problem, shown, best)
     if _is_least_squares(problem):
         best = _balanced(problem, problem.decision(w) if z is None else z, best)
     if shown is coef and best is intercept and problem.X.dtype == np.float64:
@@ -122,6 +126,7 @@ def _may_differ(problem: Problem) -> bool:
     return (
         problem.X.dtype != np.float64
         or type(problem.given_loss) in _OF_DIFFERENCES
+        or type(problem.feature_penalty) is Thresholds
         or _is_least_squares(problem)
         or is_open(problem)
     )

@@ -113,15 +113,15 @@ class NegativeBinomialRegressor(LogLinkRegressor):
         return losses.NegativeBinomial(1.0 / positive(self.dispersion, "dispersion"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        theta = self._loss().theta
         mean = self._mean(X, offset)
         y = finite_vector(y, "y", len(mean))
         weights = sample_weights(sample_weight, len(y))
-
-        def deviance(mean: Any) -> float:
-            both = xlogy(y + theta, (y + theta) / (mean + theta))
-            return float(np.average(xlogy(y, y / mean) - both, weights=weights))
-
-        return 1.0 - deviance(mean) / deviance(np.average(y, weights=weights))
+        best = np.full(len(y), np.average(y, weights=weights))
+        return 1.0 - self._deviance(y, mean, weights) / self._deviance(y, best, weights)
 
     score.__doc__ = LogLinkRegressor.score.__doc__
+
+    def _deviance(self, y: Any, mean: Any, weights: Any) -> float:
+        theta = self._loss().theta
+        both = xlogy(y + theta, (y + theta) / (mean + theta))
+        return float(np.average(xlogy(y, y / mean) - both, weights=weights))

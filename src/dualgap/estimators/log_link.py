@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import d2_tweedie_score
+from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 
 from dualgap.estimators.base import Strength
 from dualgap.estimators.ignored import POISSON_SOLVERS
@@ -57,6 +57,10 @@ class LogLinkRegressor(Strength, LinearRegressor):
         """
         own, power = self._mean(X, offset), self._deviance_power()
         return float(d2_tweedie_score(y, own, sample_weight=sample_weight, power=power))
+
+    def _deviance(self, y: Any, mean: Any, weights: Any) -> float:
+        power = self._deviance_power()
+        return float(mean_tweedie_deviance(y, mean, sample_weight=weights, power=power))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

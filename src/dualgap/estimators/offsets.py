@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from dualgap.estimators.fits import Subproblem
-from dualgap.linalg.validate import Floats
+from dualgap.linalg.validate import Floats, refuse_lazy
 
 
 def checked_offset(given: Any, n: int, columns: int, *, shared: bool = False) -> Floats | None:
@@ -16,6 +16,7 @@ def checked_offset(given: Any, n: int, columns: int, *, shared: bool = False) ->
     are several. ``shared``: a single one may stand for all of these."""
     if given is None:
         return None
+    refuse_lazy(given, "offset")
     offset = np.asarray(check_array(given, ensure_2d=False, dtype=np.float64, input_name="offset"))
     if offset.shape == (n, 1) and columns == 1:
         offset = offset[:, 0]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.fits import Subproblem, with_callbacks
 from dualgap.estimators.offsets import checked_offset, plus_offset, with_offset
+from dualgap.estimators.scores import r_squared
 from dualgap.estimators.validated import sample_weights, training_data
 from dualgap.proof.predictions import CertifiedPredictions
 
@@ -92,7 +92,11 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         -------
         float
         """
-        return float(r2_score(y, self._mean(X, offset), sample_weight=sample_weight))
+        return r_squared(y, self._mean(X, offset), sample_weight)
+
+    def _deviance(self, y: Any, mean: Any, weights: Any) -> float:
+        """The mean deviance of y from predictions, whose explained share is the score."""
+        return float(np.average((y - mean) ** 2, weights=weights))
 
     def _mean(self, X: Any, offset: Any) -> Any:
         """Predictions; those of a subclass of a user may know no offset."""

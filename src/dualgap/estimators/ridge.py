@@ -171,7 +171,8 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         return factors if weights is None else weights * factors
 
     def _multilabel(self) -> bool:
-        return bool(self._labels.y_type_.startswith("multilabel"))
+        labels = vars(self).get("_labels")  # a fit to partitions has one label for each sample
+        return labels is not None and bool(labels.y_type_.startswith("multilabel"))
 
     def predict(self, X: Any, offset: Any = None) -> Any:
         """Predict the class, or the labels, of each sample.
@@ -190,7 +191,7 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
 
     def _labels_of(self, scores: Any) -> Any:
         """The classes, or the labels, that belong to decision values."""
-        if "_labels" in vars(self) and self._multilabel():
+        if self._multilabel():
             scores = scores.reshape(len(scores), -1)
             return self._labels.inverse_transform(np.where(scores > 0.0, 1.0, -1.0))
         return super()._labels_of(scores)

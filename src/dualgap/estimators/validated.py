@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
 from dualgap.linalg.storage import is_coded
-from dualgap.linalg.validate import Floats, number
+from dualgap.linalg.validate import Floats, number, refuse_lazy
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
@@ -40,8 +40,21 @@ def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     return X, y
 
 
+def unlabelled_data(model: Any, X: Any) -> Any:
+    """X to fit a model to that has no targets. A plain X may have entries that are not finite."""
+    if model.categories is None and _is_plain(X):
+        return training_data(model, X, np.zeros(len(X)))[0]
+    if is_coded(X) or model.categories is not None:
+        return finite_data(model, X, np.zeros(X.shape[0]))[0]
+    model.__dict__.pop("_encoding", None)
+    _refuse_text(X)
+    return validate_data(model, X, accept_sparse=STORAGES, dtype=DTYPES)
+
+
 def finite_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """The same, checked by scikit-learn."""
+    refuse_lazy(X, "X")
+    refuse_lazy(y, "y")
     if is_coded(X):  # by the estimator that this one is part of
         model.n_features_in_ = X.shape[1]
         return X, y
@@ -87,6 +100,7 @@ def sample_weights(given: Any, n: int) -> Floats | None:
         return None
     if isinstance(given, numbers.Number):
         return np.full(n, number(given, "sample_weight", 0.0, open_low=True))
+    refuse_lazy(given, "sample_weight")
     weights = check_array(given, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, not shape {weights.shape}")
@@ -103,9 +117,10 @@ def new_data(model: Any, X: Any) -> Any:
     """X to predict for with a fitted model."""
     fitted = vars(model)
     plain = _is_plain(X) and X.shape[1] == fitted.get("n_features_in_")
-    if plain and "coef_" in fitted and "feature_names_in_" not in fitted and _is_finite(X):
+    if plain and "coef_" in fitted and "feature_names_in_" not in fitted and is_finite(X):
         return X
     check_is_fitted(model)
+    refuse_lazy(X, "X")
     if is_coded(X):
         return X
     if "_encoding" in fitted:
@@ -136,10 +151,10 @@ def _is_plain(X: Any) -> bool:
 def _is_plain_target(y: Any, n: int) -> bool:
     if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
         return False
-    return y.dtype.kind in "biu" or (y.dtype in DTYPES and _is_finite(y))
+    return y.dtype.kind in "biu" or (y.dtype in DTYPES and is_finite(y))
 
 
-def _is_finite(array: Any) -> bool:
+def is_finite(array: Any) -> bool:
     """Whether all entries are finite; False as well if their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.add.reduce(array, axis=None)))

@@ -48,6 +48,7 @@ def finite_matrix(value: Any, name: str, shape: tuple[int, int]) -> Floats:
 
 def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     """An array of real numbers, of any real dtype."""
+    refuse_lazy(value, name)
     if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
         raise ValueError(f"{name} has masked entries: remove or fill them in")
     if hasattr(value, "toarray"):
@@ -63,6 +64,16 @@ def real_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers, not {array.dtype}")
     return array
+
+
+def refuse_lazy(value: Any, name: str) -> None:
+    """Refuse a collection of Dask, which NumPy would read into the memory of this process."""
+    if hasattr(value, "__dask_graph__"):
+        raise ValueError(
+            f"{name} is a collection of Dask, and this would read all of it into memory: the "
+            "estimators and functions of dualgap.distributed leave it where it is, and "
+            f"{name}.compute() is for data that fit into memory"
+        )
 
 
 def number(

@@ -12,7 +12,8 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import named, unknown
 from dualgap.losses.softmax import Softmax
 from dualgap.methods.cost import newton_seconds, sweeps_seconds
-from dualgap.methods.registry import METHODS, Method, suitable
+from dualgap.methods.registry import METHODS, Method
+from dualgap.methods.suitable import suitable
 from dualgap.problem import Problem
 from dualgap.samplings.base import Sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
@@ -63,19 +64,19 @@ def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
     if problem.on_groups:
         return _auto("groups", "the penalty is on groups of features")
+    if METHODS["thresholds"].refusal(problem) is None:
+        return _auto("thresholds", "the penalty is on gaps between thresholds")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
     if _is_small(problem):
         return _auto("small-newton", "the data are small")
-    dual, primal = dual_refusal(problem), primal_refusal(problem)
-    sets = _reason_working_set(problem)
-    if sets:
+    if sets := _reason_working_set(problem):
         return _auto("working-set", sets)
     if problem.width == 1 and _suits_sweeps(problem):
         return _cheaper(problem, tol)
     if classes := _reason_classes(problem):
         return _auto(*classes)
-    newton = _reason_newton(problem, bool(dual and primal))
+    newton = _reason_newton(problem, bool(dual_refusal(problem) and primal_refusal(problem)))
     if newton and _newton_is_affordable(problem):
         return _auto("newton", f"there are few features and {newton}")
     return choose_to_sample(problem)
@@ -256,8 +257,7 @@ def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[s
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
     asked = automatic and sampling is None and not problem.on_groups
-    refusal = None if asked else chosen.refusal(problem)
-    if refusal:
+    if refusal := (None if asked else chosen.refusal(problem)):
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     sampled = f"{type(chosen.sampling).__name__} sampling"
     return f"{name}: {chosen.step.describe(problem)}, {sampled}", chosen

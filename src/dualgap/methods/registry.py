@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dualgap import samplings, steps
 from dualgap.methods.method import Method, l2_refusal, smoothness_refusal
-from dualgap.problem import Problem
 
-__all__ = ["METHODS", "Method", "suitable"]
+__all__ = ["METHODS", "Method"]
 
 _DUAL = steps.Coordinate("dual")
 _EITHER = steps.Coordinate("auto")
@@ -262,6 +261,13 @@ METHODS: dict[str, Method] = {
         "Yuan, Lin 2006; Massias, Gramfort, Salmon 2018",
         when="penalties on groups of features. What auto takes there",
     ),
+    "thresholds": Method(
+        steps.NewtonThresholds(),
+        samplings.Full(),
+        "Newton steps on coefficients and gaps between thresholds",
+        "Burridge 1981",
+        when="ordinal regression. What auto takes there",
+    ),
     "lbfgs": Method(
         steps.LBFGS(),
         samplings.Full(),
@@ -291,10 +297,3 @@ METHODS: dict[str, Method] = {
         when="a baseline: logistic loss with L2, L1 or both, squared loss with L2",
     ),
 }
-
-
-def suitable(problem: Problem) -> list[str]:
-    """The names of the methods that accept a problem, the practical ones first."""
-    practical = ["cd-gap-decay", "prox-point"]
-    ordered = practical + [name for name in METHODS if name not in practical]
-    return [name for name in ordered if METHODS[name].refusal(problem) is None]

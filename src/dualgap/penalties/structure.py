@@ -5,6 +5,7 @@ A penalty may answer them with methods or attributes of its own class; all are o
 ``uniform = True``              g_j is the same function for every feature
 ``half_square = True``          g(w) = ½‖w‖² exactly
 ``elastic_form``                the penalty as numbers, see ``ElasticForm``
+``barrier = True``              g grows without limit at a bound, and falls for ever beyond it
 ``bounds``                      the pair (low, high) outside of which g_j is infinite
 ``on_features(features)``       the penalty on some of the features
 ``with_constant(d, weight)``    the penalty on d features and a constant one, see ``with_constant``
@@ -84,6 +85,11 @@ def is_uniform(penalty: Any) -> bool:
 def is_half_square(penalty: Any) -> bool:
     """Whether g(w) = ½‖w‖², so that prox and conjugate are linear."""
     return getattr(type(penalty), "half_square", False) is True
+
+
+def has_barrier(penalty: Any) -> bool:
+    """Whether a one-sided domain of g* comes from a barrier, not from the lack of a penalty."""
+    return vars(type(penalty)).get("barrier") is True
 
 
 def bounds(penalty: Any) -> tuple[Any, Any]:

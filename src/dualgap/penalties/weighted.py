@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.compile.powers import affine_steps
-from dualgap.compile.rules import conj, conj_slope, domain, glide, prox, strength, value
+from dualgap.compile.rules import (
+    conj,
+    conj_size,
+    conj_slope,
+    domain,
+    glide,
+    prox,
+    strength,
+    value,
+    value_size,
+)
 from dualgap.linalg.validate import real_array
 from dualgap.penalties import structure
 from dualgap.penalties.l2 import L2
@@ -82,6 +92,14 @@ class Weighted(NamedTuple):
         if weight == 0.0:
             return near if u == 0.0 else math.copysign(inf, u)
         return 0.0 if math.isinf(weight) else conj_slope(self.base, u / weight, near, j)
+
+    def value_size(self, w, j):
+        weight = self.weights[j]
+        return weight * value_size(self.base, w, j) if 0.0 < weight < inf else 0.0
+
+    def conj_size(self, u, j):
+        weight = self.weights[j]
+        return weight * conj_size(self.base, u / weight, j) if 0.0 < weight < inf else 0.0
 
     def prox(self, u, t, j):
         weight = self.weights[j]

@@ -121,7 +121,8 @@ class Problem(Parts):
 
     def _refuse_impossible_penalty(self) -> None:
         low, high = self.distinct_features.low, self.distinct_features.high
-        if ((low == 0.0) != (high == 0.0)).any():
+        one_sided = ((low == 0.0) != (high == 0.0)).any()
+        if one_sided and not structure.has_barrier(self.feature_penalty):
             raise ValueError(
                 "penalty: a feature without a penalty cannot be bounded on one side only; "
                 "give it a small weight or a second bound"
@@ -188,6 +189,12 @@ class Problem(Parts):
         other.X = X
         if other.by_rows != self.by_rows:  # norms along rows are others than those along columns
             other.measure()
+        return other
+
+    def __copy__(self) -> Problem:
+        """With all that it knows, unlike one that comes from a file."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         return other
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -22,8 +22,8 @@ from dualgap.penalties.structure import on_coefficients
 _OF_WHOLE = (
     "_at_zero", "best_constant", "best_constants", "coef_size", "distinct_features",
     "distinct_terms", "entry_shares", "features", "floor", "free_places", "has_bounded_conj",
-    "least", "least_strength", "origin_value", "scale", "strength_range", "target_views",
-    "unpenalised", "value_at_origin", "width",
+    "least", "least_strength", "origin_value", "scale", "small_rows", "strength_range",
+    "target_views", "unpenalised", "value_at_origin", "width",
 )  # fmt: skip
 
 

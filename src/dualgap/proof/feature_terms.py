@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from dualgap.compile.kernels import ordered_kernel
-from dualgap.compile.rules import conj, conj_slope, domain, value
+from dualgap.compile.rules import (
+    conj,
+    conj_size,
+    conj_slope,
+    domain,
+    value,
+    value_size,
+)
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
 from dualgap.linalg.products import is_zero
@@ -83,7 +90,8 @@ def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> A
             low, high = domain(penalty, j)
             left = conj_slope(penalty, max(u_k - error, low), 0.0, j)
             right = conj_slope(penalty, min(u_k + error, high), 0.0, j)
-            own, penalty_value = abs(conj(penalty, u_k, j)), abs(value(penalty, w_k, j))
+            own = abs(conj(penalty, u_k, j)) + conj_size(penalty, u_k, j)
+            penalty_value = abs(value(penalty, w_k, j)) + value_size(penalty, w_k, j)
             whole = penalty_value + own + abs(w_k * u_k)
             tilt = max(abs(w_k - left), abs(w_k - right))
             reach = max(abs(left), abs(right))

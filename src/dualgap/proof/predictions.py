@@ -73,12 +73,16 @@ class CertifiedPredictions:
         same = np.array_equal(coef_rows(self.coef_), coef)
         return same and np.array_equal(np.atleast_1d(self.intercept_), intercept)
 
+    def _added(self) -> Any:
+        """What decision values have on top of x·w."""
+        return self.intercept_
+
     def _rounding(self, data: Any, offset: Any) -> Floats:
         """Bounds on the rounding error of x·w + b, for each row and output."""
         eps = np.finfo(np.result_type(data.dtype, self.coef_.dtype)).eps
         norms = np.sqrt(row_squares(data, np.ones(data.shape[1])))
         sizes = np.sqrt(np.sum(coef_rows(self.coef_) ** 2, axis=1))
-        size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self.intercept_))
+        size = np.outer(norms, sizes) + np.abs(np.atleast_1d(self._added()))
         if offset is not None:
             own = np.abs(np.asarray(offset, dtype=np.float64))
             size = size + (own[:, None] if own.ndim == 1 else own)

@@ -20,13 +20,12 @@ import numpy as np
 from dualgap import losses
 from dualgap.files.replace import replacing
 from dualgap.linalg import storage
-from dualgap.penalties import GroupLasso, SparseGroupLasso
-from dualgap.penalties.structure import elastic_form
 from dualgap.problem import Problem
 from dualgap.proof.certificate import Certificate
 from dualgap.proof.exact_balance import exactly_feasible
 from dualgap.proof.radius import certified_signs
 from dualgap.proof.screening import proven_zero
+from dualgap.proof.stated_penalty import stated_penalty
 
 if TYPE_CHECKING:
     from dualgap.run.solution import Solution
@@ -39,7 +38,8 @@ class Proven(NamedTuple):
     """A problem, its model and its certificate.
 
     ``coef`` has shape (p,) or (p, K), ``dual`` (n,) or (n, K). ``column`` is the column of y that
-    holds the targets. ``labels`` has the code of each label; None if y is used as it is.
+    holds the targets. ``labels`` has the code of each label; None if y is used as it is. ``model``
+    is what the problem stands for, if the file states that in its place (``stated_models.py``).
     """
 
     problem: Problem
@@ -49,6 +49,7 @@ class Proven(NamedTuple):
     certificate: Certificate
     column: int = 0
     labels: Sequence[tuple[Any, float]] | None = None
+    model: Any = None
 
 
 def write_proof(
@@ -58,7 +59,7 @@ def write_proof(
     proven: Sequence[Proven],
     hints: dict[str, Any] | None = None,
 ) -> Path:
-    """Write the proofs of models that were fitted to the user's X and y."""
+    """Write the proofs of models that were fitted to the user's X and y, which may be None."""
     from dualgap import __version__
 
     where = Path(path)
@@ -69,7 +70,7 @@ def write_proof(
         "samples": int(X.shape[0]),
         "features": int(X.shape[1]),
         "X": _digest_of_matrix(X),
-        "y": _digest_of_targets(np.asarray(y)),
+        "y": None if y is None else _digest_of_targets(np.asarray(y)),
     }
     arrays: dict[str, Any] = {}
     problems = []
@@ -107,7 +108,7 @@ def proven_solution(problem: Problem, solution: Solution) -> Proven:
     if problem.classes is None:
         return proven
     codes = (-1.0, 1.0) if problem.width == 1 else range(problem.width)
-    labels = [(_as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
+    labels = [(as_label(label), float(code)) for label, code in zip(problem.classes, codes)]
     return proven._replace(labels=labels)
 
 
@@ -132,7 +133,7 @@ def _labels(y: Any, coded: Any) -> list[tuple[Any, float]] | None:
     if y.dtype.kind in "biuf" and np.array_equal(y, coded):
         return None
     found, first = np.unique(y, return_index=True)
-    return [(_as_label(label), float(coded[i])) for label, i in zip(found, first)]
+    return [(as_label(label), float(coded[i])) for label, i in zip(found, first)]
 
 
 def reading_hints(table: Any, target: str | None) -> dict[str, Any]:
@@ -164,7 +165,8 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays["weights"] = problem.s
     if problem.offset is not None:
         arrays["offset"] = problem.offset
-    penalty = _penalty(problem.feature_penalty, arrays, problem.p)
+    given = problem.feature_penalty if one.model is None else one.model.penalty
+    penalty = stated_penalty(given, arrays, problem.p)
     zeros = proven_zero(problem, proof, one.dual)
     if zeros.any():
         arrays["zeros"] = zeros.astype(np.int8)
@@ -195,6 +197,8 @@ def _stated(one: Proven) -> tuple[dict[str, Any], dict[str, Any]]:
         },
         "repairs": [[k, hex(q.numerator), hex(q.denominator)] for k, q in sorted(repairs.items())],
     }
+    if one.model is not None:
+        one.model.restate(stated, arrays)
     return stated, {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
@@ -203,37 +207,6 @@ def _loss(loss: Any) -> dict[str, str]:
         if type(loss) is kind:
             return {"name": name, **{key: float(v).hex() for key, v in zip(loss._fields, loss)}}
     raise ValueError(f"a proof file cannot state the loss {loss!r}: it is not part of dualgap")
-
-
-def _penalty(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
-    """The strengths of l1, l2 and norms of groups. Weights, bounds and groups go to ``arrays``."""
-    if type(penalty) in (GroupLasso, SparseGroupLasso):
-        return _of_groups(penalty, arrays, p)
-    form = elastic_form(penalty)
-    if form is None:
-        raise ValueError(
-            f"a proof file cannot state the penalty {penalty!r}: it is not made of L1 and L2 "
-            "terms, weights and bounds"
-        )
-    if form.low is not None:
-        arrays["low"] = np.broadcast_to(np.asarray(form.low, np.float64), p)
-        arrays["high"] = np.broadcast_to(np.asarray(form.high, np.float64), p)
-    if form.weights is not None:
-        arrays["penalty_weights"] = form.weights
-    return {"l1": float(form.l1).hex(), "l2": float(form.l2).hex()}
-
-
-def _of_groups(penalty: Any, arrays: dict[str, Any], p: int) -> dict[str, str]:
-    labels, ratio = penalty.groups.labels, penalty.l1_ratio
-    tau = penalty.tau if type(penalty) is SparseGroupLasso else 0.0
-    arrays["groups"] = labels.astype(np.float64)
-    arrays["group_weights"] = penalty.weights[labels]
-    if tau > 0.0:
-        arrays["penalty_weights"] = penalty.feature_weights
-    if penalty.positive:
-        arrays["low"], arrays["high"] = np.zeros(p), np.full(p, np.inf)
-    strengths = {"l1": ratio * tau, "l2": 1.0 - ratio, "group": ratio * (1.0 - tau)}
-    return {name: float(strength).hex() for name, strength in strengths.items()}
 
 
 def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
@@ -250,7 +223,7 @@ def _codes(labels: Sequence[tuple[Any, float]] | None) -> Any:
     return found
 
 
-def _as_label(label: Any) -> Any:
+def as_label(label: Any) -> Any:
     """A label as the file stores it: a number or text."""
     value = label.item() if isinstance(label, np.generic) else label
     return float(value) if isinstance(value, (bool, int, float)) else str(value)

@@ -22,12 +22,12 @@ class Progress:
         self._bar = Progress(
             TextColumn("gap {task.fields[gap]:.1e} of {task.fields[target]:.1e}"),
             BarColumn(20),  # so that the line fits into 80 columns
-            TextColumn("{task.fields[passes]:,.0f} passes, left"),
+            TextColumn("{task.fields[words]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),  # standard output is for results
         )
         self._bar.start()
-        self._task = self._bar.add_task("", total=1.0, gap=math.inf, target=0.0, passes=0)
+        self._task = self._bar.add_task("", total=1.0, gap=math.inf, target=0.0, words="")
         return self
 
     def show(self, passes: float, gap: float, target: float) -> None:
@@ -37,7 +37,12 @@ class Progress:
         done = 1.0
         if gap > target and self.first > target:
             done = math.log(self.first / gap) / math.log(self.first / target)
-        self._bar.update(self._task, completed=done, gap=gap, target=target, passes=passes)
+        words = self.words(passes)
+        self._bar.update(self._task, completed=done, gap=gap, target=target, words=words)
+
+    def words(self, passes: float) -> str:
+        """What has been done, in front of the time that is left."""
+        return f"{passes:,.0f} passes, left"
 
     def __exit__(
         self,

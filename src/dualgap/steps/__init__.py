@@ -20,6 +20,7 @@ from dualgap.steps.sets.quartz import Quartz
 from dualgap.steps.sets.spdc import SPDC
 from dualgap.steps.small.small_newton import SmallNewton
 from dualgap.steps.sweeps.sweeps import Sweeps
+from dualgap.steps.thresholds.thresholds import NewtonThresholds
 from dualgap.steps.working_set.working_set import WorkingSet
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Groups",
     "Newton",
     "NewtonCG",
+    "NewtonThresholds",
     "ProximalPoint",
     "Quartz",
     "QuasiNewton",

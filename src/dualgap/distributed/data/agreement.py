@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import Block, ModelSpec, RawData, Totals
+from dualgap.distributed.data.folds import Fold
 from dualgap.distributed.data.sources import Sources
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, finite_vector
@@ -24,7 +25,8 @@ class Summary(NamedTuple):
     """A partition in a few numbers: ``n`` samples, ``p`` features, and the total weight.
 
     ``labels``: those that occur, None if targets are numbers; ``label_weights``: the weight of
-    each; ``first_feature``: the number of the first feature that occurs, at most 1.
+    each; ``first_feature``: the number of the first feature that occurs, at most 1; ``nbytes``: of
+    X.
     """
 
     n: int
@@ -33,6 +35,7 @@ class Summary(NamedTuple):
     labels: Any
     label_weights: Floats
     first_feature: int
+    nbytes: int
 
 
 def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, None]:
@@ -45,7 +48,19 @@ def summarize(raw: RawData, a: None, k: int, spec: ModelSpec) -> tuple[Summary, 
         raise ValueError("it is empty: merge it with another partition or leave it out")
     weight = _total_weight(raw.weights, n)
     labels, label_weights = _labels(raw.y, spec.loss, n, raw.weights)
-    return Summary(n, p, weight, labels, label_weights, _first_feature(X)), None
+    arrays = (X.data, X.indices, X.indptr) if storage.is_sparse(X) else (X,)
+    nbytes = sum(array.nbytes for array in arrays)
+    return Summary(n, p, weight, labels, label_weights, _first_feature(X), nbytes), None
+
+
+def summarize_training(
+    raw: RawData, a: None, k: int, message: tuple[ModelSpec, Fold]
+) -> tuple[Summary, None]:
+    """The same of the samples outside of a fold (a task)."""
+    spec, fold = message
+    raw = raw.raw if isinstance(raw, Block) else raw
+    weights = fold.training_weights(k, raw.X.shape[0], raw.weights)
+    return summarize(raw._replace(weights=weights), a, k, spec)
 
 
 def _labels(y: Any, loss: Any, n: int, weights: Any) -> tuple[Any, Floats]:
@@ -99,11 +114,16 @@ class ClassWeights(NamedTuple):
 
 
 class ResolvedModel(NamedTuple):
-    """The model to fit, with what depends on the data: the labels, and a weight for each class."""
+    """The model to fit, with what depends on the data: the labels, and a weight for each class.
+
+    Of two labels, the loss sees the second one as 1 and all others as −1. ``fold``: the samples to
+    leave out, if there are any.
+    """
 
     spec: ModelSpec
     labels: Any
     class_weights: ClassWeights | None = None
+    fold: Fold | None = None
 
 
 class Agreement(NamedTuple):
@@ -153,20 +173,22 @@ def label_weights(summaries: list[Summary], labels: Any) -> Floats:
 
 def agree(summaries: list[Summary], sources: Sources, model: ResolvedModel) -> Agreement:
     """What all partitions have in common; raises if they do not fit together."""
-    p, first_feature = _features(summaries, sources)
+    p, first_feature = features_of(summaries, sources)
     if model.class_weights is None:
         weight = math.fsum(each.weight for each in summaries)
+        weighted = 0
     else:
         labels, factors = model.class_weights
+        weighted = len(labels)
         weight = float(label_weights(summaries, labels) @ factors)
     if weight == 0.0:
         raise ValueError("sample_weight is zero for every sample of every partition")
     counts = [each.n for each in summaries]
-    totals = Totals(p, sum(counts), weight, len(counts), max(counts), model.labels)
+    totals = Totals(p, sum(counts), weight, len(counts), max(counts), model.labels, weighted)
     return Agreement(model, totals, first_feature if sources.ragged else None)
 
 
-def _features(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
+def features_of(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
     """How many features there are, and the number of the first one."""
     if sources.ragged:
         first = sources.first_feature
@@ -186,13 +208,24 @@ def _features(summaries: list[Summary], sources: Sources) -> tuple[int, int]:
     return p, 0
 
 
-def make_block(raw: RawData, agreement: Agreement) -> Block:
-    """The block of a partition."""
+def aligned(raw: RawData, k: int, columns: tuple[int, int]) -> RawData:
+    """The data with so many columns, the first of which has this number in the file."""
+    X, (p, first) = raw.X, columns
+    return raw._replace(X=type(X)((X.data, X.indices - first, X.indptr), shape=(X.shape[0], p)))
+
+
+def make_block(data: Any, k: int, agreement: Agreement) -> Block:
+    """The block of a partition, from its data as they were read or from another block of them."""
     model, totals, first = agreement
-    if first is not None:
-        X, shape = raw.X, (raw.X.shape[0], totals.p)
-        raw = raw._replace(X=type(X)((X.data, X.indices - first, X.indptr), shape=shape))
+    raw: RawData = data.raw if isinstance(data, Block) else data
+    if first is not None and not isinstance(data, Block):
+        raw = aligned(raw, k, (totals.p, first))
+    weights = raw.weights
     if model.class_weights is not None:
         factors = model.class_weights.of(raw.y)
-        raw = raw._replace(weights=factors if raw.weights is None else factors * raw.weights)
-    return Block(raw, model.spec, totals)
+        weights = factors if weights is None else factors * weights
+    if model.fold is not None:
+        weights = model.fold.training_weights(k, raw.X.shape[0], weights)
+    block = Block(raw._replace(weights=weights), model.spec, totals)
+    block.raw = raw._replace(X=block.X)
+    return block

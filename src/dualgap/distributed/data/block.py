@@ -31,8 +31,8 @@ class ModelSpec(NamedTuple):
     """What is to be fitted, without data."""
 
     loss: Any
-    penalty: Any
-    lam: float
+    penalty: Any = "l2"
+    lam: float = 1.0
     intercept: Any = False
     intercept_scaling: float = 1.0
 
@@ -42,7 +42,7 @@ class Totals(NamedTuple):
 
     ``p`` features and ``n`` samples of total weight ``weight`` in ``partitions`` partitions, the
     largest of which has ``largest`` samples. ``labels``: what the codes of targets stand for, if
-    targets are labels.
+    targets are labels. ``weighted``: over how many labels weights are summed.
     """
 
     p: int
@@ -51,6 +51,7 @@ class Totals(NamedTuple):
     partitions: int
     largest: int
     labels: Any = None
+    weighted: int = 0
 
 
 class RawData(NamedTuple):
@@ -81,6 +82,7 @@ class ProximalTerm(NamedTuple):
 class Block(Problem):
     """The samples of one partition."""
 
+    raw: RawData  # what the next problem on the same data is made of
     occurrences: Any = None  # how features are spread over all partitions (messages.Occurrences)
 
     def __init__(self, raw: RawData, spec: ModelSpec, totals: Totals) -> None:
@@ -88,10 +90,11 @@ class Block(Problem):
         DesignMatrix.__init__(self, raw.X, spec.intercept, scaling, is_whole=False)
         self.spec, self.totals = spec, totals
         self.loss = self.given_loss = spec.loss
-        self.classes = totals.labels
-        self.y = self.plain_y = storage.read_only(
-            targets_of(self.loss).encode(raw.y, totals.labels)
-        )
+        targets, y = targets_of(self.loss), raw.y
+        self.classes = totals.labels if targets.labels else None
+        if totals.labels is not None and not targets.labels:  # least squares on labels
+            y = np.where(y == totals.labels[1], 1.0, -1.0)
+        self.y = self.plain_y = storage.read_only(targets.encode(y, totals.labels))
         self.penalty = self._on_coefficients(check_penalty(spec.penalty, self.p))
         self.lam = positive(spec.lam, "lam")
         self.s = _weights(raw.weights, self.n)
@@ -102,8 +105,7 @@ class Block(Problem):
     @property
     def weight_error(self) -> float:
         """Rounding of weights, which are summed in partitions, then over partitions and labels."""
-        labels = 0 if self.totals.labels is None else len(self.totals.labels)
-        return 4.0 + 0.5 * (self.totals.partitions + labels)
+        return 4.0 + 0.5 * (self.totals.partitions + self.totals.weighted)
 
     @property
     def classes_without_weight(self) -> Any:
@@ -140,6 +142,8 @@ class Block(Problem):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.X = _aligned(self.X)
+        if "raw" in state:
+            self.raw = self.raw._replace(X=self.X)
 
 
 def without_samples(spec: ModelSpec, totals: Totals) -> Block:

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from dualgap.datasets.lines import LineError
+from dualgap.datasets.read import rows_of
 from dualgap.distributed.data.block import RawData
-from dualgap.distributed.data.sources import Source, Sources, as_raw
+from dualgap.distributed.data.sources import Source, Sources, as_raw, split
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import whole
 
 _COMPRESSED = (".bz2", ".gz", ".xz", ".zip")
-_MOST_FEATURES = np.iinfo(np.int32).max  # of a range, before all ranges are known
+_MOST_FEATURES = np.iinfo(np.int32).max
 
 
 def from_dask(X: Any, y: Any, sample_weight: Any = None) -> Sources:
@@ -34,6 +38,22 @@ def from_dask(X: Any, y: Any, sample_weight: Any = None) -> Sources:
     if sample_weight is not None:
         weights = _chunks(sample_weight, X, "sample_weight")
     return Sources(Source(as_raw, args) for args in zip(rows, targets, weights))
+
+
+def from_memory(X: Any, y: Any, sample_weight: Any = None) -> Sources:
+    """Arrays, sparse matrices and dataframes in this process, cut into a few partitions."""
+    if y is None:
+        raise ValueError("y is missing: a model is fitted to X and y")
+    names = list(X.columns) if hasattr(X, "columns") else None
+    raw = as_raw(X, y, sample_weight)
+    for name, vector in (("y", raw.y), ("sample_weight", raw.weights)):
+        if vector is not None and vector.shape != raw.X.shape[:1]:
+            raise ValueError(
+                f"{name} has shape {vector.shape} where X has {raw.X.shape[0]} samples"
+            )
+    sources = split(*raw, min(TUNING.partitions, raw.X.shape[0]))
+    sources.names = names
+    return sources
 
 
 def _chunks(vector: Any, X: Any, name: str) -> list[Any]:
@@ -145,24 +165,43 @@ def from_libsvm(
     length = max(1, -(-size // count))
     name = os.path.abspath(path)
     sources = Sources(Source(_read_range, (name, k * length, length)) for k in range(count))
-    sources.ragged = True
+    sources.ragged, sources.path = True, name
     sources.n_features = None if n_features is None else whole(n_features, "n_features", 1)
     sources.first_feature = None if zero_based == "auto" else int(not zero_based)
     return sources
 
 
 def _read_range(path: str, offset: int, length: int) -> RawData:
-    from sklearn.datasets import load_svmlight_file
-
     try:
-        X, y = load_svmlight_file(
-            path, n_features=_MOST_FEATURES, zero_based=True, offset=offset, length=length
-        )
-    except ValueError as error:
+        with open(path, "rb") as file:
+            y, counts, indices, values = rows_of(_LinesOfRange(file, offset, length))
+    except LineError as error:
         raise ValueError(
-            f"bytes {offset} to {offset + length} of {path} are not in LIBSVM format: {error}"
+            f"bytes {offset} to {offset + length} of {path} are not in LIBSVM format (lines are "
+            f"counted from there): {error}"
         ) from None
-    width = int(X.indices.max(initial=-1)) + 1
-    index = np.int32 if X.nnz <= np.iinfo(np.int32).max else np.int64
-    arrays = (X.data, X.indices.astype(index), X.indptr.astype(index))
-    return RawData(type(X)(arrays, shape=(X.shape[0], max(width, 1))), y)
+    largest = int(indices.max(initial=0))
+    if largest >= _MOST_FEATURES:
+        raise ValueError(f"{path} has a feature {largest}: the largest number is {_MOST_FEATURES}")
+    index = np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    bounds = np.append(0, np.cumsum(counts)).astype(index)
+    arrays = (values, indices.astype(index, copy=False), bounds)
+    return RawData(sp.csr_matrix(arrays, shape=(len(y), largest + 1)), y)
+
+
+class _LinesOfRange:
+    """Those lines of a file that begin in a range of bytes."""
+
+    def __init__(self, file: Any, offset: int, length: int) -> None:
+        self.file, self.at, self.end = file, offset, offset + length
+        if offset > 0:
+            file.seek(offset - 1)
+            self.at += len(file.readline()) - 1  # the rest of the line before
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes, and the rest of the last line."""
+        text = bytes(self.file.read(max(min(size, self.end - self.at), 0)))
+        self.at += len(text)
+        if text and self.at >= self.end and not text.endswith(b"\n"):
+            text += self.file.readline()
+        return text

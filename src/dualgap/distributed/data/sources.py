@@ -5,6 +5,7 @@ Nothing is read before a worker asks for it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dualgap.distributed.data.block import RawData
+from dualgap.distributed.tuning import TUNING
 from dualgap.linalg import storage
 from dualgap.linalg.validate import whole
 
@@ -23,7 +25,14 @@ class Source(NamedTuple):
     args: tuple[Any, ...]
 
     def load(self) -> RawData:
-        """Read it in this process."""
+        """Read it in this process; what fails for another reason than its data is tried again."""
+        for _ in range(TUNING.loads - 1):
+            try:
+                return self.read(*(_computed(arg) for arg in self.args))
+            except (ValueError, TypeError):
+                raise
+            except Exception:
+                time.sleep(TUNING.load_pause)
         return self.read(*(_computed(arg) for arg in self.args))
 
     @property
@@ -38,13 +47,14 @@ class Sources(list[Source]):
     ``ragged``: the partitions may show different numbers of features, as ranges of one file do.
     Then ``n_features`` is their true number (None: the largest that any partition shows) and
     ``first_feature`` the number of the first one (None: the smallest that any partition shows).
-    ``names``: those of the features, if they have any.
+    ``names``: those of the features, if they have any. ``path``: that of the file, if there is one.
     """
 
     ragged = False
     n_features: int | None = None
     first_feature: int | None = 0
     names: list[Any] | None = None
+    path: str | None = None
 
 
 def is_lazy(value: Any) -> bool:

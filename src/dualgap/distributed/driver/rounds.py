@@ -10,6 +10,7 @@ import numpy as np
 
 from dualgap.distributed.driver.checkpoint import CheckpointFolder, restore
 from dualgap.distributed.driver.facts import DriverFacts, objectives
+from dualgap.distributed.driver.projection import Projection
 from dualgap.distributed.driver.state import RunState
 from dualgap.distributed.driver.work import WorkSchedule, busiest
 from dualgap.distributed.engines.protocol import Engine, PartitionsLostError, retry_until_stable
@@ -58,6 +59,7 @@ class Driver(RunState, FailedProofs):
         self.seed, self.callback, self.folder = seed, callback, folder
         self.history = RoundHistory()
         self.progress: Any = None
+        self.projection = Projection()
         self.rounds, self.visits, self.operations = 0, 0.0, 0.0
         self.counted_visits = 0.0  # for max_epochs: those of one round count as one epoch at most
         self.visits_since_check, self.moved_since_check = np.inf, 0
@@ -197,7 +199,7 @@ class Driver(RunState, FailedProofs):
         sent += 0 if proximal is None else proximal.centre.nbytes
         received = sum(answer.change.nbytes for answer in answers)
         self._record(work, seconds, busy, self.engine.size * sent, received)
-        self.schedule.learn(seconds, busy)
+        self.schedule.learn(seconds, busy, self.gap)
         if self.rounds % self.limits.copy_every == 0:
             self._copy()
 
@@ -219,7 +221,9 @@ class Driver(RunState, FailedProofs):
                 inner = self.facts._replace(skeleton=self.inner)
                 primal, dual = objectives(inner, w, self.u, list(found))
                 inner_primal, inner_dual = min(inner_primal, primal), max(inner_dual, dual)
-        if self.outer is not None:
+        if self.outer is None:
+            self.projection.watch(self.rounds, self.seconds, self.gap, self.target)
+        else:
             self.outer.saw(self.skeleton.lam, inner_primal - inner_dual, points[-1])
 
     def _count(self, answers: list[RoundAnswer]) -> None:

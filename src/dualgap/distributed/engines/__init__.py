@@ -5,6 +5,7 @@ Dask and MPI are imported only if a client of theirs is given.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ def run_with_engine(
         from dualgap.distributed.engines.mpi import MpiEngine
 
         return MpiEngine(client, sources, round_seconds).drive(drive)
-    engine = _engine(client, sources, round_seconds)
+    engine = _engine(active_client() if client is None else client, sources, round_seconds)
     try:
         return drive(engine)
     finally:
@@ -42,6 +43,17 @@ def _engine(client: Any, sources: Sources, round_seconds: float) -> Engine:
         "client must be None, a number of threads, a dask.distributed.Client or an MPI "
         f"communicator, not {client!r}: dask.distributed.Client connects to a cluster or an address"
     )
+
+
+def active_client() -> Any:
+    """The Dask client that this process has connected last; None if there is none."""
+    dask = sys.modules.get("distributed")  # whoever has a client has imported it
+    if dask is None:
+        return None
+    try:
+        return dask.default_client()
+    except ValueError:
+        return None
 
 
 def _is_from(client: Any, package: str) -> bool:

@@ -10,7 +10,7 @@ the delayed object that it was read from.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionsLostError,
     PartitionTask,
+    Transform,
     naming_partition,
     run_task,
 )
@@ -39,8 +40,8 @@ def _ask(block: Any, state: Any, k: int, *, order: Order) -> Any:
     return _run(block, state, k, order=order)[0]
 
 
-def _transform(block: Any, order: Order) -> Any:
-    return order.function(block, order.message)
+def _transform(block: Any, k: int, order: Order) -> Any:
+    return order.function(block, k, order.message)
 
 
 def _answer(state: Any) -> Any:
@@ -75,11 +76,16 @@ class DaskEngine(Engine):
     def workers(self) -> int:
         return len(set(self._homes.values()))
 
+    @property
+    def on_this_machine(self) -> bool:  # type: ignore[override]
+        hosts = [address.partition("://")[2] for address in self._homes.values()]
+        return all(host.startswith(("127.", "[::1]")) for host in hosts)
+
     # --- the protocol ---------------------------------------------------------------------------
 
     def run(self, task: PartitionTask, message: Any) -> list[Any]:
-        states = self._map(_run, order=self._futures.shared(Order(task, message)))
-        answers = self._futures.each(_answer, states)
+        states = self._map(task.__name__, _run, order=self._order(task, message))
+        answers = self._futures.each("answer", _answer, states)
         broken = self._futures.settle(answers)
         for k, state in enumerate(states):
             if k not in broken:
@@ -87,13 +93,16 @@ class DaskEngine(Engine):
         return self._gather(answers, broken)
 
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
-        return self._collect(_ask, order=self._futures.shared(Order(task, message)))
+        return self._collect(task.__name__, _ask, order=self._order(task, message))
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
+        if anew:
+            self._transforms.clear()
         self._transforms.append(Order(function, message))
         order = self._futures.shared(self._transforms[-1])
         self._blocks = [
-            self._at_home(_transform, k, block, order) for k, block in enumerate(self._blocks)
+            self._at_home(function.__name__, _transform, k, block, k, order)
+            for k, block in enumerate(self._blocks)
         ]
         self._futures.settle(self._blocks)
 
@@ -102,23 +111,31 @@ class DaskEngine(Engine):
 
     def copy(self) -> list[Floats]:
         # Put back as data, dual variables have no lineage that the scheduler must remember.
-        self.put(self._collect(_dual))
+        self.put(self._collect("copy", _dual))
         return list(self._copies)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._copies = list(duals)
-        self._states = self._futures.data(*((None, dual) for dual in duals))
+        self._states = [None] * self.size
+        known = [k for k, dual in enumerate(duals) if dual is not None]
+        if known:
+            states = self._futures.data(*((None, duals[k]) for k in known))
+            for k, state in zip(known, states):
+                self._states[k] = state
 
     def close(self) -> None:
         self._blocks, self._states = [], []
 
-    def _map(self, function: Any, **options: Any) -> list[Any]:
+    def _order(self, task: PartitionTask, message: Any) -> Any:
+        return self._futures.shared(Order(task, message))
+
+    def _map(self, label: str, function: Any, **options: Any) -> list[Any]:
         self._assign()
         numbers = list(range(self.size))
-        return self._futures.each(function, self._blocks, self._states, numbers, **options)
+        return self._futures.each(label, function, self._blocks, self._states, numbers, **options)
 
-    def _collect(self, function: Any, **options: Any) -> list[Any]:
-        futures = self._map(function, **options)
+    def _collect(self, label: str, function: Any, **options: Any) -> list[Any]:
+        futures = self._map(label, function, **options)
         return self._gather(futures, self._futures.settle(futures))
 
     def _gather(self, futures: list[Any], broken: list[int]) -> list[Any]:
@@ -130,24 +147,27 @@ class DaskEngine(Engine):
 
     # --- data -----------------------------------------------------------------------------------
 
-    def _at_home(self, function: Any, k: int, *args: Any) -> Any:
-        return self._futures.one(function, k, self._homes[k], *args)
+    def _at_home(self, label: str, function: Any, k: int, *args: Any, retries: int = 0) -> Any:
+        home = self._homes[k]
+        return self._futures.one(label, function, k, home, *args, retries=retries)
 
     def _load(self, k: int) -> Any:
         """The data of a partition, with all transforms so far."""
         source: Source = self.sources[k]
+        again = {"retries": TUNING.loads - 1}  # a file system or a service may fail once
         if source.lazy:
             client = self._futures.client
-            args = [client.compute(arg) if is_delayed(arg) else arg for arg in source.args]
-            block = self._at_home(source.read, k, *args)
+            args = [client.compute(arg, **again) if is_delayed(arg) else arg for arg in source.args]
+            block = self._at_home("load", source.read, k, *args, **again)
         elif source.read is as_raw:  # the data is in this process
             with naming_partition(k):
                 raw = source.load()
             block = self._futures.data(raw)[0]
         else:
-            block = self._at_home(source.read, k, *source.args)
+            block = self._at_home("load", source.read, k, *source.args, **again)
         for order in self._transforms:
-            block = self._at_home(_transform, k, block, self._futures.shared(order))
+            shared = self._futures.shared(order)
+            block = self._at_home(order.function.__name__, _transform, k, block, k, shared)
         return block
 
     def _assign(self) -> None:
@@ -159,7 +179,7 @@ class DaskEngine(Engine):
         before, self._homes = self._homes, assign_homes(self._homes, workers, self.size)
         for k, block in enumerate(self._blocks):
             if self._homes[k] != before[k]:
-                self._blocks[k] = self._at_home(_move, k, block)
+                self._blocks[k] = self._at_home("move", _move, k, block)
 
     def _restore(self, broken: list[int]) -> PartitionsLostError:
         """Load lost data again and restore lost dual variables from the last copy."""

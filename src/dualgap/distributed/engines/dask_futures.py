@@ -1,4 +1,9 @@
-"""Futures of a Dask client whose workers come and go: submit, wait, and tell which were lost."""
+"""Futures of a Dask client whose workers come and go: submit, wait, and tell which were lost.
+
+A worker that dies is the scheduler's business. One that is frozen still has its connection, so that
+the scheduler waits for minutes; ``engines/dask_silent.py`` makes it forget such a worker, whose
+partitions then go to others as if it had died.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,12 @@ from typing import Any
 import cloudpickle
 from distributed import KilledWorker
 
+from dualgap.distributed.engines.dask_silent import silent_remover
 from dualgap.distributed.engines.protocol import about_partition
 from dualgap.distributed.tuning import TUNING
 
 _CANCELLED = (concurrent.futures.CancelledError, asyncio.CancelledError)
-_TIMED_OUT = (TimeoutError, asyncio.TimeoutError)
+_TIMED_OUT = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
 _OPEN = ("running", "connecting")  # of clients
 _PENDING = ("pending", "lost")  # of futures
 
@@ -37,26 +43,29 @@ class Futures:
         if client.asynchronous:
             raise ValueError("client must not be asynchronous: use Client(address)")
         self.client, self.limit = client, limit
-        self._name, self._turn = f"dualgap-{uuid.uuid4().hex[:8]}", 0
+        self.patience = min(TUNING.patience_seconds, limit / 4.0)
+        self._run, self._turn = uuid.uuid4().hex[:8], 0
 
     # --- submitting -------------------------------------------------------------------------------
 
-    def _key(self, function: Any, k: int) -> str:
+    def _key(self, label: str, k: int) -> str:
+        """Dask's dashboard shows what stands before the first dash."""
         self._turn += 1
-        return f"{self._name}-{function.__name__.strip('_')}-{k}-{self._turn}"
+        return f"dualgap:{label.strip('_')}-{self._run}-{k}-{self._turn}"
 
-    def one(self, function: Any, k: int, home: str, *args: Any) -> Any:
+    def one(
+        self, label: str, function: Any, k: int, home: str, *args: Any, retries: int = 0
+    ) -> Any:
         """Run on the home of partition k, or on another worker if that one is gone."""
         self._refuse_closed()
-        key = self._key(function, k)
-        return self.client.submit(
-            function, *args, key=key, workers=[home], allow_other_workers=True
-        )
+        where = {"workers": [home], "allow_other_workers": True}
+        key = self._key(label, k)
+        return self.client.submit(function, *args, key=key, retries=retries, **where)
 
-    def each(self, function: Any, *args: list[Any], **options: Any) -> list[Any]:
+    def each(self, label: str, function: Any, *args: list[Any], **options: Any) -> list[Any]:
         """Run for each partition where its data is, with one message to the scheduler."""
         self._refuse_closed()
-        keys = [self._key(function, k) for k in range(len(args[0]))]
+        keys = [self._key(label, k) for k in range(len(args[0]))]
         return list(self.client.map(function, *args, key=keys, **options))
 
     def shared(self, order: Order) -> Any:
@@ -83,10 +92,14 @@ class Futures:
 
     def settle(self, futures: list[Any]) -> list[int]:
         """Wait until each future is finished or lost; returns the partitions of the lost ones."""
-        deadline = time.monotonic() + self.limit
+        began = asked = time.monotonic()
         while left := [future for future in futures if future.status in _PENDING]:
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > began + self.limit:
                 raise self._timed_out(futures)
+            if now > asked + self.patience:
+                self._remove_silent()
+                asked = now
             # The future asks its own client; ``distributed.wait`` would ask the one started last.
             with suppress(*_TIMED_OUT, *_CANCELLED):
                 left[0].exception(timeout=TUNING.poll_seconds)
@@ -107,12 +120,34 @@ class Futures:
             return None
 
     def _within_limit(self, call: Any, *args: Any, **options: Any) -> Any:
-        """Call a method of the client, which by itself would wait for ever for a hanging worker."""
+        """Call a method of the client, which by itself would wait for ever for a frozen worker."""
+        deadline = time.monotonic() + self.limit
+        result = self._begin(call, *args, **options)
+        while True:
+            try:
+                return result.result(timeout=self.patience)
+            except _TIMED_OUT:
+                if result.done() or self._remove_silent() or time.monotonic() > deadline:
+                    result.cancel()
+                    raise
+
+    def _begin(self, call: Any, *args: Any, **options: Any) -> Any:
+        """A future of this process for what the client will return."""
 
         async def awaited() -> Any:
             return await call(*args, asynchronous=True, **options)
 
-        return self.client.sync(awaited, callback_timeout=self.limit)
+        loop = self.client.loop.asyncio_loop
+        return asyncio.run_coroutine_threadsafe(awaited(), loop)
+
+    def _remove_silent(self) -> list[str]:
+        """Frozen workers, which the scheduler has now forgotten."""
+        self._refuse_closed()
+        try:
+            call = self._begin(self.client.run_on_scheduler, silent_remover(), self.patience)
+            return list(call.result(timeout=self.limit))
+        except (OSError, *_TIMED_OUT):  # another call will tell that the scheduler is gone
+            return []
 
     def workers(self) -> Any:
         """The workers at present; empty or None if there are none."""

@@ -7,7 +7,7 @@ checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dualgap.distributed.data.sources import Sources
@@ -15,6 +15,7 @@ from dualgap.distributed.engines.mpi_messages import LateError, Messages
 from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionTask,
+    Transform,
     about_partition,
     run_task,
 )
@@ -47,7 +48,7 @@ class MpiEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._order(_ASK, task, message)
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         self._order(_TRANSFORM, function, message)
 
     def keep(self) -> None:
@@ -56,7 +57,7 @@ class MpiEngine(Engine):
     def copy(self) -> list[Floats]:
         return self._order(_COPY, None, None)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._order(_PUT, None, duals)
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class MpiEngine(Engine):
             self._duals[k] = message[k]
             return None
         if kind == _TRANSFORM:
-            self._blocks[k] = function(self._blocks[k], message)
+            self._blocks[k] = function(self._blocks[k], k, message)
             return None
         answer, dual = run_task(function, self._blocks[k], self._duals[k], k, message)
         if kind == _RUN:
@@ -135,5 +136,5 @@ class MpiEngine(Engine):
         return answer
 
 
-def _load(source: Any, message: None) -> Any:
+def _load(source: Any, k: int, message: None) -> Any:
     return source.load()

@@ -18,7 +18,7 @@ The calls of a driver:
 
     engine.run(task, message)            a round: the new dual variables replace the old ones
     engine.ask(task, message)            a question: dual variables stay as they are
-    engine.transform(function, message)  block = function(block, message), also after a failure
+    engine.transform(function, message)  block = function(block, k, message), also after a failure
     engine.keep()                        make a copy of all dual variables, elsewhere
     engine.copy(), engine.put(duals)     read and write all dual variables; both make a copy
 
@@ -48,6 +48,7 @@ from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats
 from dualgap.steps.base import dual_start
 
+Transform = Callable[[Any, int, Any], Any]
 PartitionTask = Callable[[Any, Any, int, Any], tuple[Any, Any]]
 
 
@@ -64,6 +65,7 @@ class Engine(ABC):
     """All partitions, and the workers that run tasks on them."""
 
     size: int  # the number of partitions
+    on_this_machine = False  # whether all workers are known to be on this machine
 
     @property
     @abstractmethod
@@ -91,8 +93,12 @@ class Engine(ABC):
         return in_pairs(self.run(task, message), add)
 
     @abstractmethod
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
-        """Replace the data of each partition by ``function(data, message)``."""
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
+        """Replace the data of each partition k by ``function(data, k, message)``.
+
+        ``anew``: the function may also have the data as they were read, so that a partition that is
+        read again needs none of the earlier transforms.
+        """
 
     @abstractmethod
     def keep(self) -> None:
@@ -103,8 +109,10 @@ class Engine(ABC):
         """The dual variables of all partitions, which become their last copy."""
 
     @abstractmethod
-    def put(self, duals: list[Floats]) -> None:
-        """Give each partition its dual variables, which become its last copy."""
+    def put(self, duals: Sequence[Floats | None]) -> None:
+        """Give each partition its dual variables, which become its last copy.
+
+        None stands for those that a fit starts from."""
 
     @abstractmethod
     def close(self) -> None:

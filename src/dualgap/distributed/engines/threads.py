@@ -8,6 +8,7 @@ from typing import Any
 from dualgap.distributed.engines.protocol import (
     Engine,
     PartitionTask,
+    Transform,
     about_partition,
     run_task,
 )
@@ -21,12 +22,14 @@ class ThreadEngine(Engine):
     ``workers``: threads at most. Tasks compute all the time, so there are never more than cores.
     """
 
+    on_this_machine = True
+
     def __init__(self, sources: Sequence[Any], workers: int | None = None) -> None:
         self.size = len(sources)
         self._workers = min(workers or parallel.count(), self.size)
         self._duals: list[Any] = [None] * self.size
         self._blocks: list[Any] = list(sources)
-        self.transform(lambda source, _: source.load(), None)
+        self.transform(lambda source, k, _: source.load(), None)
 
     @property
     def workers(self) -> int:
@@ -42,9 +45,9 @@ class ThreadEngine(Engine):
     def ask(self, task: PartitionTask, message: Any) -> list[Any]:
         return self._each(lambda k: run_task(task, self._blocks[k], self._duals[k], k, message)[0])
 
-    def transform(self, function: Callable[[Any, Any], Any], message: Any) -> None:
+    def transform(self, function: Transform, message: Any, *, anew: bool = False) -> None:
         def work(k: int) -> None:
-            self._blocks[k] = function(self._blocks[k], message)
+            self._blocks[k] = function(self._blocks[k], k, message)
 
         self._each(work)
 
@@ -54,7 +57,7 @@ class ThreadEngine(Engine):
     def copy(self) -> list[Floats]:
         return list(self._duals)
 
-    def put(self, duals: list[Floats]) -> None:
+    def put(self, duals: Sequence[Floats | None]) -> None:
         self._duals = list(duals)
 
     def close(self) -> None:

@@ -59,6 +59,8 @@ class Scheme(ABC):
 
     # Seconds of local work for each second of exchange that work="auto" aims at.
     work_per_exchange: ClassVar[float] = TUNING.epoch_seconds_per_exchange
+    # Whether work="auto" has to see that rounds gain by more work.
+    judges_work: ClassVar[bool] = False
     # What a partition does in a round (``LocalSteps``): a function at the top level of its module.
     steps: ClassVar[Any]
     # Whether the penalty has to be strongly convex, so that others take outer proximal steps.

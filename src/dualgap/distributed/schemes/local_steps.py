@@ -72,6 +72,7 @@ class CocoaPlus(Scheme):
     """Local epochs; ``work`` is their number."""
 
     steps = staticmethod(local_epochs)
+    judges_work = True
 
     def first_work(self, skeleton: Block) -> int:
         return 1

@@ -11,6 +11,7 @@ import numpy as np
 from dualgap.estimators.inference.covariance import Covariance, check_kind, covariance
 from dualgap.estimators.inference.information import InformationSums
 from dualgap.estimators.inference.summary import CoefficientTable, check_confidence
+from dualgap.penalties.structure import has_barrier
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 
@@ -49,6 +50,8 @@ def _tighter(tol: float, far: float) -> float:
 def refuse(problem: Problem, model: Any, kind: str) -> None:
     """Raise if standard errors would mean nothing for this loss or penalty."""
     name = type(model).__name__
+    if has_barrier(problem.feature_penalty):
+        raise ValueError(f"{name}.summary is for two classes: more have no standard errors yet")
     shape = problem.penalty_shape
     if shape is None or shape.kinked:
         raise ValueError(

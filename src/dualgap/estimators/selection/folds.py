@@ -192,15 +192,9 @@ class CrossValidated:
         self, choice: Choice, X: Any, y: Any, weights: Floats | None, offset: Floats | None
     ) -> None:
         """Fit the estimator without cross-validation, and take over its learnt attributes."""
-        # Copied, not read by ``get_params``: it would take a tenth of a small fit.
-        names = [one.name for one in fields(self._refitted) if one.init]
-        shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
         # X has lost the names of its columns.
         own = dict(zip(("penalty_weight", "bounds"), self._facts_of_columns(X.shape[1])))
-        own = {name: fact for name, fact in own.items() if name in names}
-        if "penalty_weight" in own:
-            shared.pop("weights", None)  # another name for the same
-        model = self._refitted(**{**shared, **own, **(choice.refit or {})})
+        model = self._model_of({**own, **(choice.refit or {})})
         managed = False
         for name in ("_skl_callbacks", "_parent_callback_ctx"):  # it reports to our callbacks
             if hasattr(self, name):
@@ -216,9 +210,23 @@ class CrossValidated:
         else:  # X and y were checked already
             model._fit_checked(X, y, weights, offset)
         self._forget_proofs()
+        self._take_learnt(model, _OF_REFIT)
+
+    def _model_of(self, changed: dict[str, Any]) -> Any:
+        """The estimator without cross-validation, with other values of some parameters."""
+        # Copied, not read by ``get_params``: it would take a tenth of a small fit.
+        names = [one.name for one in fields(self._refitted) if one.init]
+        shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        own = {name: value for name, value in changed.items() if name in names}
+        if "penalty_weight" in own:
+            shared.pop("weights", None)  # another name for the same
+        return self._refitted(**{**shared, **own})
+
+    def _take_learnt(self, model: Any, others: tuple[str, ...] = ()) -> None:
+        """Take over what a model has learnt, but for some attributes."""
         for name, value in vars(model).items():
             learnt = name.startswith("_") or name.endswith("_")
-            if learnt and name not in _OF_REFIT:
+            if learnt and name not in others:
                 setattr(self, name, value)
 
     # --- metadata routing ----------------------------------------------------------------------

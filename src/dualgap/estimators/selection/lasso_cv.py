@@ -31,6 +31,7 @@ from dualgap.estimators.selection.paths import lasso_path
 from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
+from dualgap.problem.intercept import split
 from dualgap.run.solution import Solution
 from dualgap.steps.path.column_path import ColumnPath
 from dualgap.steps.path.gram_path import gram_path
@@ -80,7 +81,8 @@ class LeastSquaresCV(CrossValidated):
             "alphas_": alphas if len(ratios) > 1 and self._wants_grid() else alphas[0],
             "mse_path_": np.squeeze(np.moveaxis(errors, 2, 1)),
         }
-        return Choice(refit, attributes, unsolved, errors.size)
+        start = self._start(X, y, weights, moments, float(ratios[best]), alphas[best, : at + 1])
+        return Choice(refit, attributes, unsolved, errors.size, start, "path")
 
     def _wants_grid(self) -> bool:
         return self.alphas is None or np.ndim(self.alphas) == 0
@@ -145,6 +147,34 @@ class LeastSquaresCV(CrossValidated):
 
                 unsolved += follow(problem, values[left], options, score)
         return errors, unsolved
+
+    def _start(
+        self,
+        X: Any,
+        y: Any,
+        weights: Any,
+        moments: DataMoments | None,
+        ratio: float,
+        alphas: Floats,
+    ) -> tuple[Floats, float] | None:
+        """The model at the last of these alphas, from a path on all samples; None without one."""
+        wide = self._may_share() and ColumnPath.pays(X)
+        if alphas[-1] == 0.0 or not (wide or moments is not None):
+            return None
+        positive, run = flag(self.positive, "positive"), (self.tol, max_epochs(self.max_iter))
+        if wide:
+            problem = self._least_squares(X, y, weights, ratio)
+            *_, point = ColumnPath(problem, ratio, positive).points(alphas, *run)
+            found = split(problem, point.coefficients(problem))
+            return found if point.solved else None
+        assert moments is not None
+        everything = np.arange(X.shape[0])
+        shared = moments.of_fold(everything, everything)
+        if shared is None:
+            return None
+        points = gram_path(shared.fitted, alphas, ratio, positive, *run)
+        last = points.coefs[-1:]
+        return (last[0], moments.intercepts(shared, last)[0]) if points.solved[-1] else None
 
     def _squared_error(self, X: Any, y: Any, weights: Any, solution: Solution) -> float:
         """The mean squared error of a model on test samples."""

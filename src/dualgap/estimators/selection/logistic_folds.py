@@ -1,7 +1,7 @@
 """What ``LogisticRegressionCV`` finds for all folds in one run, and the refit that follows.
 
-Only for the squared penalty on dense data that are small enough for ``NewtonPaths``, and for folds
-that have each class. Points that miss ``tol`` are left to the general method.
+Only for the squared penalty on data that are small enough for ``NewtonPaths``, and for folds that
+have each class. Points that miss ``tol`` are left to the general method.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dualgap.linalg import storage
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.steps.path.fold_paths import FoldPaths, NewtonPaths
@@ -57,7 +58,8 @@ class LogisticFolds:
         complete = [len(np.unique(codes[own > 0.0])) == classes for own in shares.T]
         places, order = np.flatnonzero(complete), np.argsort(Cs, kind="stable")
         order = order[np.isfinite(Cs[order])]
-        size = max(_MOST_VALUES // (len(codes) * classes * len(Cs)), 1)
+        rows = classes if classes > 2 else 1
+        size = max(_MOST_VALUES // (len(codes) * rows * len(Cs)), 1)
         with single_threaded_blas(), np.errstate(all="ignore"):
             for first in range(0, len(places) if len(order) else 0, size):
                 some = places[first : first + size]
@@ -85,8 +87,14 @@ class LogisticFolds:
                     found[place][at] = KnownPoint(rows[c], values[:, c], int(paths.steps[c, k]))
 
     def refit(self, C: float) -> tuple[Any, Any] | None:
-        """Coefficients and intercepts of the model of all samples; None if they are not found."""
+        """Coefficients and intercepts of the model of all samples; None if they are not found.
+
+        On sparse data one model alone needs so many more steps than the folds together, where these
+        are not from Hessians, that the general method takes less time.
+        """
         if self.last is None or C not in self.means:
+            return None
+        if storage.is_sparse(self.given[0]) and not self.last.direct:
             return None
         with single_threaded_blas(), np.errstate(all="ignore"):
             run = self.last.with_weights(self.weights, self.means[C])

@@ -7,6 +7,7 @@ all classes sum to 0 at the optimum, so that nothing is lost and Hessians are re
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,9 +38,11 @@ class TwoClasses:
             """The diagonal of each Hessian."""
             return self.curvatures()
 
-        def curved(self, moves: Floats) -> Floats:
-            """The Hessians times changes of the decision values."""
-            return self.curvatures() * moves
+        def bending(self, weights: Floats) -> Callable[[Floats], Floats]:
+            """What multiplies changes of the decision values by weighted Hessians; the changes may
+            be lost."""
+            curvatures = weights * self.curvatures()
+            return lambda moves: np.multiply(curvatures, moves, out=moves)
 
     def __init__(self, codes: Any) -> None:
         self.targets = (2.0 * codes - 1.0)[:, None, None]
@@ -84,12 +87,17 @@ class SeveralClasses:
             basis = self.owner.basis
             return _times(self.shares, basis**2) - _times(self.shares, basis) ** 2
 
-        def curved(self, moves: Floats) -> Floats:
-            own = _times(moves, self.owner.basis.T)
-            means = np.einsum("nfk,nfk->nf", own, self.shares)
-            own -= means[:, :, None]
-            own *= self.shares
-            return _times(own, self.owner.basis)
+        def bending(self, weights: Floats) -> Callable[[Floats], Floats]:
+            weighted = weights * self.shares
+
+            def bent(moves: Floats) -> Floats:
+                own = _times(moves, self.owner.basis.T)
+                means = np.einsum("nfk,nfk->nf", own, self.shares)
+                own -= means[:, :, None]
+                own *= weighted
+                return _times(own, self.owner.basis)
+
+            return bent
 
     def __init__(self, codes: Any, classes: int) -> None:
         self.width = classes - 1

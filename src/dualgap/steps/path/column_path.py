@@ -3,6 +3,9 @@
 Features enter once the strong rule expects them to matter (Tibshirani et al. 2012). Their columns
 are kept dense and centred, with the Gram matrix of all that ever entered, so that the minimum on a
 set costs no pass over X. A pass per set finds the features that are missing and the duality gap.
+
+Vectors of all features are read by kernels only: at a λ these take less time than one of NumPy's
+passes over them.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.proof.goal import LEAST_SHARE
-from dualgap.steps.path.gram_minimum import gap_of, minimise
+from dualgap.steps.path.gram_minimum import gap_from, minimise, pushes_of
 from dualgap.steps.path.gram_path import PathPoint
 from dualgap.steps.path.tuning import TUNING
 
@@ -27,7 +30,7 @@ from dualgap.steps.path.tuning import TUNING
 class ColumnPath:
     """A path of a problem with squared loss and few samples.
 
-    ``x``, ``last``  the coefficients at this λ and at the one before
+    ``x``, ``last``  the coefficients at this λ, and of known features those at the one before
     ``pull``, ``g``  Σ c x y of centred data, and minus the same of the residual, for each feature
     ``known``        the features that ever entered, in that order, with ``columns`` and ``gram``
     ``place``        where each feature is among them, −1 if it is not
@@ -40,9 +43,10 @@ class ColumnPath:
         self.y_mean = float(np.sum(self.c * problem.y)) if problem.intercept is True else 0.0
         self.y = problem.y - self.y_mean
         self.square = float(np.sum(self.c * self.y * self.y))
-        self.pull = self._products(self.y)
-        self.x, self.g, self.last = np.zeros(problem.p), -self.pull, np.zeros(problem.p)
-        self.known = np.empty(0, np.int64)
+        self.weighted = -self.c * self.y  # the residual, times −c
+        self.g = self._gradient()
+        self.pull, self.x = -self.g, np.zeros(problem.p)
+        self.known, self.last = np.empty(0, np.int64), np.empty(0)
         self.place = np.full(problem.p, -1, np.int64)
         self.columns, self.means = np.empty((0, problem.n)), np.empty(0)
         self.gram = np.empty((0, 0))
@@ -57,78 +61,68 @@ class ColumnPath:
         """The points at decreasing λ > 0."""
         before = older = lams[0]
         sweeps = min(max_sweeps, TUNING.most_sweeps)
+        used = np.empty(0, np.int64)
         for lam in lams:
             stride = (before - lam) / (older - before) if older > before else 0.0
-            last = self.x.copy()
             with single_threaded_blas():
-                solved = self._solve(lam, before, stride, tol, sweeps)
-            older, before, self.last = before, lam, last
-            used = np.flatnonzero(self.x)
-            coef = self.x[used]
+                set_, solved = self._solve(used, lam, before, stride, tol, sweeps)
+            older, before = before, lam
+            coef = self.x[set_]
+            used, coef = set_[coef != 0.0], coef[coef != 0.0]
             inner = self.y_mean - float(coef @ self.means[self.place[used]])
             yield PathPoint(used, coef, inner, solved)
 
     def _solve(
-        self, lam: float, before: float, stride: float, tol: float, most_sweeps: int
-    ) -> bool:
+        self, used: Any, lam: float, before: float, stride: float, tol: float, most_sweeps: int
+    ) -> tuple[Any, bool]:
+        """The set of features at this λ, which begins with those that were used at the last one,
+        and whether ``x`` is the minimum."""
         l1, l2 = self.l1_ratio * lam, (1.0 - self.l1_ratio) * lam
         edge = max(2.0 * l1 - self.l1_ratio * before, 0.0)
         least, share = LEAST_SHARE * 0.5 * self.square, TUNING.share_of_target
-        inside, sweeps = np.zeros(self.problem.p, np.bool_), 0
-        places = np.empty(self.problem.p, np.int64)
-        for _ in range(TUNING.sets):
-            count, grows = _grow(self.g, self.x, self.low, edge, inside, places)
-            if not grows:
+        sweeps, set_ = 0, used
+        inside = np.zeros(self.problem.p, np.bool_)
+        inside[used] = True
+        for turn in range(TUNING.sets):
+            more = _others(self.g, self.low, edge, inside)
+            if len(more):
+                set_ = np.concatenate([set_, more])
+            elif turn > 0 or not len(set_):
                 share *= TUNING.more_accurate
             edge = l1
-            if count > TUNING.most_features:
-                return False
-            set_ = places[:count].copy()
-            self._enter(set_)
-            own = self.place[set_]
-            part, pull = self.gram[np.ix_(own, own)], self.pull[set_]
-            if sweeps == 0:
-                x = self._predicted(set_, stride)
-                g = part @ x - pull
-            else:
-                g, x = self.g[set_], self.x[set_]
-            left = most_sweeps - sweeps
-            terms = self.square, l1, l2, self.low, share * tol, least, left
-            sweeps += _minimise(part, pull, *terms, g, x)
-            self.x[set_] = x
-            used = own[x != 0.0]
-            self.g = -self._products(self.y - x[x != 0.0] @ self.columns[used])
-            gap, objective = _gap(self.g, self.x, self.pull, self.square, l1, l2, self.low)
+            if len(set_) > TUNING.most_features:
+                return set_, False
+            new = more[self.place[more] < 0]
+            if len(new):
+                self._enter(new)
+            data = self.gram, self.columns, self.c, self.y, self.pull, self.square
+            terms = l1, l2, self.low, share * tol, least, most_sweeps - sweeps
+            first = stride if turn == 0 else -1.0
+            made, reach = _minimise(
+                *data, *terms, set_, self.place, first, self.x, self.last, self.weighted
+            )
+            sweeps += made
+            self.g = self._gradient()
+            gap, objective = _gap(self.g, self.x, self.pull, set_, self.square, l1, l2, self.low)
             target = tol * max(objective - gap, least)
-            sizes = np.sqrt(np.diagonal(self.gram)[used])
-            reach = float(np.sum(sizes * np.abs(x[x != 0.0])))
             rounding = TUNING.rounding * EPS * reach * (reach + np.sqrt(self.square))
             if not rounding <= TUNING.trusted_share * target:
-                return False
+                return set_, False
             if gap + rounding <= target:
-                return True
+                return set_, True
             if sweeps >= most_sweeps:
-                return False
-        return False
+                return set_, False
+        return set_, False
 
-    def _predicted(self, set_: Any, stride: float) -> Floats:
-        """Where the last two points lead: a path is linear while signs stay the same."""
-        x = self.x[set_]
-        far = x + (x - self.last[set_]) * stride
-        return np.asarray(np.where(far * x > 0.0, far, 0.0))
-
-    def _products(self, residual: Floats) -> Floats:
-        """Σ c x r, for a residual of mean 0 if there is an intercept."""
-        X, weights = self.problem.X, self.c * residual
+    def _gradient(self) -> Floats:
+        """−Σ c x r, for a residual of mean 0 if there is an intercept."""
+        X = self.problem.X
         if storage.is_sparse(X) or X.dtype != np.float64:
-            return self.problem.summed(weights, 1)[: self.problem.p]
-        return np.asarray(weights @ X)
+            return self.problem.summed(self.weighted, 1)[: self.problem.p]
+        return np.asarray(self.weighted @ X)
 
-    def _enter(self, set_: Any) -> None:
-        """Keep the columns of the set that are not known yet, and extend the Gram matrix."""
-        new = set_[self.place[set_] < 0]
-        if not len(new):
-            return
+    def _enter(self, new: Any) -> None:
+        """Keep the columns of features that were not known, and extend the Gram matrix."""
         X = self.problem.X
         own = X[:, new].toarray() if storage.is_sparse(X) else X[:, new]
         own = np.ascontiguousarray(own.T, dtype=np.float64)
@@ -138,6 +132,7 @@ class ColumnPath:
         self.place[new] = np.arange(old, size)
         self.known = np.concatenate([self.known, new])
         self.means = np.concatenate([self.means, means])
+        self.last = np.concatenate([self.last, np.zeros(len(new))])
         self.columns = _grown(self.columns, old, size, self.problem.n)
         self.columns[old:size] = own
         if size > len(self.gram):
@@ -157,23 +152,24 @@ def _grown(array: Floats, used: int, size: int, width: int) -> Floats:
 
 
 @kernel
-def _grow(g: Any, x: Any, low: float, edge: float, inside: Any, places: Any) -> tuple[int, bool]:
-    """Add the features whose pull exceeds ``edge``, and those that are used. Fills in the places of
-    all inside; returns how many they are, and whether there is a new one."""
-    count, grows = 0, False
+def _others(g: Any, low: float, edge: float, inside: Any) -> Any:
+    """The features outside whose pull exceeds ``edge``; they are inside then."""
+    count, found = 0, np.empty(len(g), np.int64)
     for j in range(len(g)):
         push = -g[j] if low == 0.0 else abs(g[j])
-        if not inside[j] and (push > edge or x[j] != 0.0):
-            inside[j] = grows = True
-        if inside[j]:
-            places[count] = j
+        if push > edge and not inside[j]:
+            inside[j] = True
+            found[count] = j
             count += 1
-    return count, grows
+    return found[:count].copy()
 
 
 @kernel
 def _minimise(
     gram: Any,
+    columns: Any,
+    c: Any,
+    y: Any,
     pull: Any,
     square: float,
     l1: float,
@@ -182,14 +178,60 @@ def _minimise(
     share: float,
     least: float,
     most_sweeps: int,
-    g: Any,
+    set_: Any,
+    place: Any,
+    stride: float,
     x: Any,
-) -> int:
-    terms = square, l1, l2, low, share, least, most_sweeps
-    made: int = minimise(gram, pull, *terms, g, x)[0]
-    return made
+    last: Any,
+    weighted: Any,
+) -> tuple[int, float]:
+    """The minimum on a set: changes x and the weighted residual. Returns sweeps, and Σ |x| times
+    the sizes of columns.
+
+    With a ``stride`` ≥ 0 it starts where the last two points lead: a path is linear while signs
+    stay the same.
+    """
+    count = len(set_)
+    part, own, g, q = np.empty((count, count)), np.empty(count), np.empty(count), np.empty(count)
+    for s in range(count):
+        k = place[set_[s]]
+        row, out = gram[k], part[s]
+        for t in range(count):
+            out[t] = row[place[set_[t]]]
+        own[s], q[s] = x[set_[s]], pull[set_[s]]
+        if stride >= 0.0:
+            far = own[s] + (own[s] - last[k]) * stride
+            last[k] = own[s]
+            own[s] = far if far * own[s] > 0.0 else 0.0
+    for s in range(count):
+        g[s] = -q[s]
+    for t in range(count):
+        if own[t] != 0.0:
+            row = part[t]
+            for s in range(count):
+                g[s] += own[t] * row[s]
+    sweeps = 0
+    if most_sweeps > 0:
+        sweeps, _ = minimise(part, q, square, l1, l2, low, share, least, most_sweeps, g, own)
+    reach = 0.0
+    for i in range(len(y)):
+        weighted[i] = -y[i]
+    for s in range(count):
+        x[set_[s]] = own[s]
+        if own[s] != 0.0:
+            reach += np.sqrt(part[s, s]) * abs(own[s])
+            column = columns[place[set_[s]]]
+            for i in range(len(y)):
+                weighted[i] += own[s] * column[i]
+    for i in range(len(y)):
+        weighted[i] *= c[i]
+    return sweeps, reach
 
 
 @kernel
-def _gap(g: Any, x: Any, pull: Any, square: float, l1: float, l2: float, low: float) -> Any:
-    return gap_of(g, x, pull, square, l1, l2, low)
+def _gap(
+    g: Any, x: Any, pull: Any, set_: Any, square: float, l1: float, l2: float, low: float
+) -> Any:
+    """The gap and the objective, if x is 0 outside of the set."""
+    largest, excess = pushes_of(g, l1, low)
+    return gap_from(largest, excess, g[set_], x[set_], pull[set_], square, l1, l2)

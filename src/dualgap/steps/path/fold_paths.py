@@ -20,10 +20,12 @@ from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.proof.goal import LEAST_SHARE
 from dualgap.steps.path.class_losses import SeveralClasses, TwoClasses
+from dualgap.steps.path.fold_rows import DenseRows, SparseRows
 from dualgap.steps.path.fold_steps import (
     TUNING,
     inexact_step,
     newton_step,
+    sparse_steps_worth_hessians,
     steps_worth_hessians,
 )
 
@@ -53,28 +55,45 @@ class NewtonPaths:
         self.n, self.p = X.shape
         self.loss: Any = TwoClasses(codes) if classes == 2 else SeveralClasses(codes, classes)
         self.least = LEAST_SHARE * self.loss.null_losses(weights, intercept)
+        self.turn: Floats | None = None
+        self.rows = self._sparse() if storage.is_sparse(X) else self._dense()
+        self.penalised = np.ones(self.rows.size)
+        if intercept:
+            self.penalised[-1] = 0.0
+        self.w = np.zeros((self.rows.size, weights.shape[1], self.loss.width))
+        self.values = np.zeros((self.n, *self.w.shape[1:]))
+
+    def _dense(self) -> DenseRows:
+        X, intercept = self.X, self.intercept
         self.mean = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(self.p)
         rows = np.subtract(X, self.mean, dtype=np.float64)
         directions = min(self.n, self.p) + intercept
-        size = self.n, directions, self.loss.width, weights.shape[1]
-        self.most_inner_steps = steps_worth_hessians(*size)
-        self.direct = self.most_inner_steps <= TUNING.few_inner_steps
-        self.turn: Floats | None = None
+        size = self.n, directions, self.loss.width, self.weights.shape[1]
+        self._prefer(steps_worth_hessians(*size))
         if self.n < self.p or not self.direct:
             rows, self.turn = _rotated(rows)
-        self.penalised = np.ones(rows.shape[1] + intercept)
-        if intercept:
-            self.penalised[-1] = 0.0
-            rows = np.column_stack([rows, np.ones(self.n)])
-        self.rows = rows
-        self.squares = np.empty(0) if self.direct else rows * rows
-        self.w = np.zeros((rows.shape[1], weights.shape[1], self.loss.width))
-        self.values = np.zeros((self.n, *self.w.shape[1:]))
+        return DenseRows(np.column_stack([rows, np.ones(self.n)]) if intercept else rows)
+
+    def _sparse(self) -> SparseRows:
+        """Sparse data are neither centred nor turned."""
+        self.mean = np.zeros(self.p)
+        self._prefer(sparse_steps_worth_hessians(self.X, self.loss.width, self.weights.shape[1]))
+        return SparseRows(self.X, self.intercept)
+
+    def _prefer(self, most_inner_steps: float) -> None:
+        self.most_inner_steps = most_inner_steps
+        self.direct = most_inner_steps <= TUNING.few_inner_steps
 
     @staticmethod
     def pays(X: Any, width: int) -> bool:
-        """Whether X is dense and small enough for a copy."""
-        if storage.is_sparse(X) or storage.is_on_disk(X) or X.size > TUNING.most_numbers:
+        """Whether X is small enough: dense for a copy, sparse for what is kept of each model."""
+        if storage.is_coded(X) or storage.is_on_disk(X):
+            return False
+        if storage.is_sparse(X):
+            few = X.shape[0] * width <= TUNING.most_values and X.nnz <= TUNING.most_entries
+            most = TUNING.most_of_two_classes if width == 1 else TUNING.most_of_classes
+            return bool(few and X.shape[1] * width <= most)
+        if X.size > TUNING.most_numbers:
             return False
         return bool(min(X.shape) * width <= TUNING.most_unknowns)
 
@@ -84,7 +103,7 @@ class NewtonPaths:
         other.weights = weights[:, None]
         other.least = LEAST_SHARE * self.loss.null_losses(other.weights, self.intercept)
         other.w = start[:, None].copy()
-        other.values = other._values(other.w)
+        other.values = other.rows.times(other.w)
         return other
 
     def follow(self, Cs: Floats, most_steps: int) -> tuple[FoldPaths, Floats]:
@@ -147,8 +166,7 @@ class NewtonPaths:
         own = len(w) - self.intercept
         for step in range(most_steps + 1):
             slopes = weights[:, :, None] * point.slopes()
-            gradient = (self.rows.T @ slopes.reshape(self.n, -1)).reshape(w.shape)
-            gradient += ridge[:, None, None] * w
+            gradient = self.rows.pulled(slopes) + ridge[:, None, None] * w
             offset, last = (gradient[-1], w[-1]) if self.intercept else (0, 0)
             gaps = _gaps(gradient[:own], offset, last, C)
             # Half of the target: rounding errors of a rotation may take some of the rest.
@@ -176,7 +194,7 @@ class NewtonPaths:
         if self.direct:
             weighted = weights[:, :, None] * point.curvatures()
             return newton_step(self.rows, weighted, ridge, gradient)
-        move, steps = inexact_step(self.rows, self.squares, point, weights, ridge, gradient, rest)
+        move, steps = inexact_step(self.rows, point, weights, ridge, gradient, rest)
         self.direct = steps > self.most_inner_steps  # at larger C there are even more
         return move
 
@@ -186,7 +204,7 @@ class NewtonPaths:
         """The point after a step, halved where it does not decrease the objective enough; who
         could not move at all."""
         length = np.ones(len(objective))
-        changes = self._values(move)
+        changes = self.rows.times(move)
         enough = 8.0 * EPS * np.abs(objective)  # below are rounding errors
         for _ in range(TUNING.halvings):
             new_w = w + length[:, None] * move
@@ -204,9 +222,6 @@ class NewtonPaths:
 
     def _objective(self, point: Any, weights: Any, w: Any, C: float) -> Any:
         return _sum(weights, point) + np.einsum("j,jfk,jfk->f", self.penalised, w, w) / (2.0 * C)
-
-    def _values(self, w: Any) -> Any:
-        return (self.rows @ w.reshape(len(w), -1)).reshape(self.n, *w.shape[1:])
 
 
 def _sum(weights: Any, point: Any) -> Floats:

@@ -25,17 +25,36 @@ def gap_of(g: Any, x: Any, pull: Any, square: float, l1: float, l2: float, low: 
     The dual point is the residual, or a multiple of it for which l1 alone bounds all gradients. The
     gap is a sum of terms that are not negative, so no digits are lost between objective and bound.
     """
-    largest, fitted, own, norm, terms, excess = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    largest, excess = pushes_of(g, l1, low)
+    return gap_from(largest, excess, g, x, pull, square, l1, l2)
+
+
+@inner
+def pushes_of(g: Any, l1: float, low: float) -> Any:
+    """The largest push on a coefficient, and Σ (push − l1)² of those above l1."""
+    largest, excess = 0.0, 0.0
+    if low == 0.0:
+        for k in range(len(g)):
+            largest = max(largest, -g[k])
+            excess += max(-g[k] - l1, 0.0) ** 2
+    else:
+        for k in range(len(g)):
+            largest = max(largest, abs(g[k]))
+            excess += max(abs(g[k]) - l1, 0.0) ** 2
+    return largest, excess
+
+
+@inner
+def gap_from(
+    largest: float, excess: float, g: Any, x: Any, pull: Any, square: float, l1: float, l2: float
+) -> Any:
+    """The same from the pushes on all coefficients, and arrays of those that may not be 0."""
+    fitted, own, norm, terms = 0.0, 0.0, 0.0, 0.0
     for k in range(len(x)):
-        push = -g[k] if low == 0.0 else abs(g[k])
-        largest = max(largest, push)
-        if push > l1:
-            excess += (push - l1) ** 2
-        if x[k] != 0.0:
-            fitted += pull[k] * x[k]
-            own += g[k] * x[k]
-            norm += abs(x[k])
-            terms += x[k] * x[k]
+        fitted += pull[k] * x[k]
+        own += g[k] * x[k]
+        norm += abs(x[k])
+        terms += x[k] * x[k]
     rest = max(square - fitted + own, 0.0)  # Σ c (y − x·w)²
     penalty = l1 * norm + 0.5 * l2 * terms
     length = min(1.0, l1 / largest) if largest > 0.0 else 1.0
