@@ -46,7 +46,6 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/pytest -n 2 --dist loadfile tests/problem tests/linalg tests/losses tests/penalties tests/run \
 	tests/proof/test_certificate.py tests/proof/test_exact_certificates.py tests/files tests/cli \
 	tests/estimators/test_check_estimator.py tests/estimators/test_estimators.py
-	$(OLDEST)/bin/pytest -n 2 tests/estimators/test_cv.py -k checks
 
 $(OLDEST)/.ready: pyproject.toml tools/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
