@@ -49,6 +49,7 @@ def solve(
     relative_to: str = "optimum",
     *,
     published: Callable[[Problem, Floats, Floats | None], Floats | None] | None = None,
+    **others: Any,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -56,10 +57,10 @@ def solve(
     ----------
     problem : Problem
     method : str, Method or step, default "auto"
-        A name from ``dualgap.methods.METHODS``; "auto" picks one and says why in
-        ``solution.method``.
+        A name from ``dualgap.methods.METHODS``, with parameters if wanted, as in
+        "adasdca+(m=50)"; "auto" picks one and says why in ``solution.method``.
     sampling : Sampling or str, optional
-        Replaces the method's own.
+        Replaces the method's own, as in "importance" or "tau-nice(64)".
     tol : float
         Stop when gap ≤ tol · D, where D is the proven lower bound of the objective: the model is
         then within ``tol`` of the best possible objective. D counts as at least 0.001·P(0), where
@@ -106,11 +107,7 @@ def solve(
     Solution
         Also after Ctrl-C: then the best certified model so far.
     """
-    if not isinstance(problem, Problem):
-        raise ValueError(
-            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
-            "use solve(Problem(X, y, loss, penalty, lam))"
-        )
+    _refuse_other_things(problem, others)
     tol = number(tol, "tol", 0.0, LARGEST)
     max_epochs = whole(max_epochs, "max_epochs", 0)
     limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
@@ -223,6 +220,21 @@ def _generator(random_state: Any, is_needed: bool) -> np.random.Generator | None
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
+
+
+def _refuse_other_things(problem: Any, others: dict[str, Any]) -> None:
+    """Arguments that ``solve`` does not have, and data where a problem belongs."""
+    for name, value in others.items():
+        raise TypeError(
+            f"solve has no argument {name!r}; if it is a parameter of a method or of a sampling, "
+            f"write it with its name, as in method='adasdca+({name}={value!r})' or "
+            "sampling='tau-nice(64)'"
+        )
+    if not isinstance(problem, Problem):
+        raise ValueError(
+            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
+            "use solve(Problem(X, y, loss, penalty, lam))"
+        )
 
 
 _PLAIN = (bool, int, float)
