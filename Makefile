@@ -5,7 +5,7 @@ READY := .venv/.ready
 BENCH := .venv-bench
 DOCS := .venv-docs
 
-.PHONY: demo docs browser test test-sklearn test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-auto bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-migrating bench-users bench bench-full clean
+.PHONY: demo docs browser test test-sklearn test-every test-cluster test-oldest test-peers check-proofs lint papers bench-kernels bench-speedup bench-small-lambda bench-auto bench-drop-in bench-roofline bench-scaling bench-threads bench-out-of-core bench-cluster bench-cluster-rounds bench-migrating bench-users bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -46,7 +46,6 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/pytest -n 2 --dist loadfile tests/problem tests/linalg tests/losses tests/penalties tests/run \
 	tests/proof/test_certificate.py tests/proof/test_exact_certificates.py tests/files tests/cli \
 	tests/estimators/test_check_estimator.py tests/estimators/test_estimators.py
-	$(OLDEST)/bin/pytest -n 2 tests/estimators/test_cv.py -k checks
 
 $(OLDEST)/.ready: pyproject.toml tools/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
@@ -102,6 +101,9 @@ bench-threads: $(READY)
 # Needs 15 GB on disk for a while.
 bench-out-of-core: $(READY)
 	$(BIN)/python -m benchmarks.out_of_core
+
+bench-cluster-rounds: $(READY)
+	$(BIN)/python -m benchmarks.cluster.rounds
 
 bench-cluster: $(READY)
 	$(BIN)/python -m benchmarks.cluster

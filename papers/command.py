@@ -32,6 +32,13 @@ def reproduce(
         str | None,
         typer.Option(help="Another x-axis: epoch, iterations, vector_operations, seconds."),
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Your own data: a file, or the name of another data set."),
+    ] = None,
+    lam: Annotated[
+        str | None, typer.Option(help="λ for --data: a number, 1/n or 1/sqrt(n). Else the paper's.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, less data: minutes instead of an hour.")
     ] = False,
@@ -58,14 +65,17 @@ def reproduce(
 
       dualgap reproduce 002 --figure 1 --x seconds   the same on another axis
 
+      dualgap reproduce 002 --data my.svm --lam 1e-3    its figures on your data
+
       dualgap reproduce --check                      a line for each claim
     """
     console = Console()
     try:
         if check:
-            _check(console, paper, figure, x, quick, out, jobs)
+            _check(console, paper, figure or x or data or lam, quick, out, jobs)
         else:
-            _draw(console, paper, figure, x, quick, out, jobs)
+            chosen = {"figure": figure, "x": x, "data": data, "lam": lam}
+            _draw(console, paper, chosen, quick, out, jobs)
     except BrokenProcessPool:
         raise ValueError(
             "a run was killed, perhaps for lack of memory. Finished runs are kept: try --jobs 1"
@@ -78,14 +88,16 @@ def reproduce(
 def _check(
     console: Console,
     name: str | None,
-    figure: str | None,
-    x: str | None,
+    of_figures: str | None,
     quick: bool,
     out: Path,
     jobs: int,
 ) -> None:
-    if figure is not None or x is not None:
-        raise ValueError("--figure and --x do not go with --check: claims are not figures")
+    if of_figures is not None:
+        raise ValueError(
+            "--figure, --x, --data and --lam do not go with --check: claims are not figures, and "
+            "they are about the paper's data"
+        )
     chosen = papers.every() if name in (None, "all") else [papers.find(str(name))]
     judged = work.check(chosen, out, quick=quick, jobs=jobs, console=console)
     _show_claims(console, judged)
@@ -94,8 +106,7 @@ def _check(
 def _draw(
     console: Console,
     name: str | None,
-    figure: str | None,
-    x: str | None,
+    picked: dict[str, str | None],
     quick: bool,
     out: Path,
     jobs: int,
@@ -103,14 +114,12 @@ def _draw(
     if name is None:
         raise ValueError(f"name a paper: {papers.listed()}, or all (an hour or two)")
     chosen = papers.every() if name == "all" else [papers.find(name)]
-    if figure is not None and len(chosen) > 1:
+    if picked["figure"] is not None and len(chosen) > 1:
         raise ValueError("--figure needs one paper, as in: dualgap reproduce 003 --figure 4")
     import matplotlib  # noqa: F401 - fail now rather than after an hour of runs
 
     for paper in chosen:
-        written = work.reproduce(
-            paper, out, figure=figure, x=x, quick=quick, jobs=jobs, console=console
-        )
+        written = work.reproduce(paper, out, **picked, quick=quick, jobs=jobs, console=console)
         for path in written:
             console.print(f"wrote {path}", soft_wrap=True, highlight=False)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from dualgap.plots.style import COLOURS, MARKERS
+from papers.curves import epoch_seconds
 from papers.figure import Exhibit, canvas, legend, save
-from papers.ledger import Ledger, Record
+from papers.ledger import Ledger
 from papers.runs import Contender, Limits, ProblemSpec, Run
 
 FEATURES, ENTRIES = 1_000, 20
@@ -98,11 +99,6 @@ class Costs(Exhibit):
         handles, names = ax.get_legend_handles_labels()
         legend(figure, dict(zip(names, handles)))
         return save(figure, folder / f"{self.file_stem}.png")
-
-
-def epoch_seconds(record: Record) -> float:
-    """Seconds of n updates: the shortest epoch, as other programs can only add to it."""
-    return float(np.min(np.diff(record["seconds"]) / np.diff(record["epoch"])))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

@@ -38,10 +38,17 @@ def optimum(records: Sequence[Record]) -> Optimum:
 
 
 def values(record: Record, y: str, best: Optimum | None = None) -> Floats:
-    """The column ``y``: "gap", or the distance of "primal" or "dual" from the optimum."""
-    if y == "gap" or best is None:
-        return record["gap"]
-    return record["primal"] - best.primal if y == "primal" else best.dual - record["dual"]
+    """The column ``y``: "gap", or the distance of "primal" or "dual" from the optimum; with
+    "current " before it that of the current point instead of the best so far."""
+    if best is None or y.endswith("gap"):
+        return record[y]
+    return record[y] - best.primal if y.endswith("primal") else best.dual - record[y]
+
+
+def largest_rise(record: Record, y: str, best: Optimum) -> float:
+    """By which factor a curve rises above its lowest point so far, at most."""
+    curve = np.maximum(values(record, y, best), _TINY)
+    return float(np.max(curve / np.minimum.accumulate(curve)))
 
 
 def average(
@@ -69,10 +76,9 @@ def average(
 def needed(
     records: Sequence[Record], x: str, level: float, y: str = "gap", best: Optimum | None = None
 ) -> float:
-    """Mean ``x`` at which runs reach a level; infinite if one of them does not."""
-    return float(
-        np.mean([_reached(record[x], values(record, y, best), level) for record in records])
-    )
+    """Where the curve of ``average`` reaches a level; infinite if it does not."""
+    curve = average(records, x, y, best)
+    return _reached(curve.x, curve.mean, level)
 
 
 def _reached(x: Floats, y: Floats, level: float) -> float:
@@ -91,3 +97,8 @@ def _reached(x: Floats, y: Floats, level: float) -> float:
 def within_reach(groups: Sequence[Sequence[Record]], least: float) -> float:
     """The smallest gap, at least ``least``, that all runs of all groups have reached."""
     return max(least, *(float(record["gap"].min()) for group in groups for record in group))
+
+
+def epoch_seconds(record: Record) -> float:
+    """Seconds of n updates: the shortest epoch, as other programs can only add to it."""
+    return float(np.min(np.diff(record["seconds"]) / np.diff(record["epoch"])))

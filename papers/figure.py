@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dualgap.plots.style import COLOURS, MARKERS
-from papers.curves import Optimum, average, optimum
+from papers.curves import Optimum, average, epoch_seconds, optimum
 from papers.ledger import Ledger, Record
 from papers.runs import Contender, Limits, ProblemSpec, Run, seeds
 
@@ -22,12 +22,15 @@ X_AXES = {
     "passes": "passes over the data",
     "iterations": "iterations / n",
     "vector_operations": "vector operations",
-    "seconds": "seconds",
+    "seconds": "seconds (epochs times the shortest)",
 }
 Y_AXES = {
     "gap": "duality gap",
     "primal": "P(w) − P*",
     "dual": "D* − D(α)",
+    "current gap": "gap of the current pair",
+    "current primal": "P(w) − P* of the current w",
+    "current dual": "D* − D(α) of the current α",
 }
 
 
@@ -112,15 +115,17 @@ class Panel:
 
     def draw(self, ledger: Ledger, ax: Any) -> Record:
         """Draw the curves; one of the records, for the title."""
-        best = None if self.y == "gap" else self.race.best(ledger)
+        best = None if self.y.endswith("gap") else self.race.best(ledger)
         doubt = 0.0 if best is None else 2.0 * max(best.primal - best.dual, 0.0)
         floor = max(self.floor, doubt, 1e-16)
         top, right = 0.0, self.reach if isinstance(self.reach, float) else None
         for contender in self.shown:
             records = ledger.all(self.race.of(contender))
-            column = "epoch" if self.x == "passes" else self.x
+            column = "epoch" if self.x in ("passes", "seconds") else self.x
             curve = average(records, column, self.y, best, 0.5 * floor)
             x = curve.x / coordinates(records[0]) if self.x == "iterations" else curve.x
+            if self.x == "seconds":  # other programs can only add to a time
+                x = x * min(map(epoch_seconds, records))
             colour = COLOURS[contender.style % len(COLOURS)]
             shown = curve.mean > 0.51 * floor
             if not shown.all():  # one more point, so that the curve reaches the floor

@@ -14,12 +14,16 @@ import numpy as np
 
 from dualgap.files.replace import replacing
 from dualgap.linalg.validate import Floats
+from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import History, Solution
 from dualgap.run.solve import solve
 from papers.runs import Instance, Run, file_of, instance
 
 # Rows of a history that are kept: a curve needs no more.
 _ROWS = 500
+# Columns beside those of a history, which has the best values so far. Timed runs have no others:
+# what tells the current ones takes time.
+CURRENT = ("current primal", "current dual", "current gap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +70,8 @@ class Ledger:
                 return None
             if kept["file"] != (file_of(run.problem) or kept["file"]):
                 return None  # other data, or real data where there was a stand-in
-            kept["columns"] = {name: np.array(kept["columns"][name]) for name in History.columns}
+            columns = (*History.columns, *CURRENT)
+            kept["columns"] = {name: np.array(kept["columns"][name]) for name in columns}
             return Record(**kept)
         except (OSError, ValueError, KeyError, TypeError):
             return None  # missing, or torn by a broken-off write
@@ -97,7 +102,9 @@ class Ledger:
                 missing[path] = run
         return sorted(missing.values(), key=lambda run: (run.problem.data, str(run.problem)))
 
-    def keep(self, run: Run, found: Instance, solution: Solution) -> None:
+    def keep(
+        self, run: Run, found: Instance, solution: Solution, current: list[tuple[float, ...]]
+    ) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         problem = found.problem
         kept = {
@@ -113,15 +120,20 @@ class Ledger:
             "scale": problem.scale,
             "lam": problem.lam,
             "status": str(solution.status),
-            "columns": _thinned(solution.history),
+            "columns": _thinned(solution.history, current),
         }
         with replacing(self.path(run)) as part:
             part.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def _thinned(history: History) -> dict[str, list[float]]:
+def _thinned(history: History, current: list[tuple[float, ...]]) -> dict[str, list[float]]:
     rows = np.unique(np.linspace(0, len(history) - 1, _ROWS).round().astype(int))
-    return {name: [float(f"{x:.12g}") for x in history[name][rows]] for name in History.columns}
+    columns = history.to_dict()
+    best = np.array([columns["primal"], columns["dual"], columns["gap"]]).T
+    if current:
+        best[: len(current)] = current[: len(best)]
+    columns |= dict(zip(CURRENT, best.T))
+    return {name: [float(f"{x:.12g}") for x in column[rows]] for name, column in columns.items()}
 
 
 def perform(run: Run, folder: Path) -> None:
@@ -137,11 +149,19 @@ def perform(run: Run, folder: Path) -> None:
     if run.timed:
         # Compiling and the first touch of the data are not what is compared.
         solve(problem, run.contender.step, max_epochs=2, max_seconds=0.2, **settings)
+    current: list[tuple[float, ...]] = []
+
+    def note(snapshot: Snapshot) -> None:
+        proof = snapshot.certificate
+        if proof is not None:
+            current.append((proof.primal, proof.dual, proof.gap))
+
     solution = solve(
         problem,
         run.contender.step,
         max_epochs=run.limits.epochs,
         max_seconds=run.limits.seconds,
+        callback=None if run.timed else note,
         **settings,
     )
-    Ledger(folder).keep(run, found, solution)
+    Ledger(folder).keep(run, found, solution, current)

@@ -27,14 +27,18 @@ ADA_GAP = Contender.named("ada-gap", "cd-ada-gap", 6)
 FIXED = (UNIFORM, IMPORTANCE, GAPS)
 EACH_STEP = (SUPPORT, ADAPTIVE, ADA_UNIFORM, ADA_GAP)
 
+SPARSE_LAM = 2e-4
 TASKS = {
     # Footnote 2: 10,000 points and 1,000 features at random, empty rows and columns removed.
-    "rcv1*": ProblemSpec("rcv1", "squared", 7e-4, "l1", rows=10_000, cut=1_000),
+    # λ such that 10 to 15 % of the features are used, as the paper sets it.
+    "rcv1*": ProblemSpec("rcv1", "squared", SPARSE_LAM, "l1", rows=10_000, cut=1_000),
     "mushrooms": ProblemSpec("mushrooms", "squared", 0.05, "l1"),
     "ionosphere": ProblemSpec("ionosphere", "hinge", 0.1),
 }
 WHOLE = ProblemSpec("rcv1", "squared", 7e-4, "l1")
-SEEDS, QUICK_SEEDS = 5, 2
+FEW_SEEDS, QUICK_SEEDS = 5, 2
+# Single runs on ionosphere differ by factors of 3; the paper has 5 seeds everywhere.
+SEEDS = {"ionosphere": 25}
 GAP, QUICK_GAP = 1e-9, 1e-7
 EPOCHS, QUICK_EPOCHS = 200, 60
 
@@ -52,7 +56,7 @@ def race(name: str, quick: bool) -> Race:
         TASKS[name],
         (*FIXED, *EACH_STEP),
         Limits(gap, QUICK_EPOCHS if quick else EPOCHS),
-        QUICK_SEEDS if quick else SEEDS,
+        QUICK_SEEDS if quick else SEEDS.get(name, FEW_SEEDS),
         reference=_best(TASKS[name], 0.01 * gap),
     )
 
@@ -65,7 +69,7 @@ def whole(quick: bool) -> Race:
         WHOLE,
         FIXED,
         Limits(gap, QUICK_EPOCHS if quick else EPOCHS),
-        QUICK_SEEDS if quick else SEEDS,
+        QUICK_SEEDS if quick else FEW_SEEDS,
         reference=_best(WHOLE, 0.01 * gap),
     )
 
@@ -177,6 +181,22 @@ def _judge_steps(ledger: Ledger, quick: bool) -> list[Verdict]:
     return verdicts
 
 
+def _judge_adaptive(ledger: Ledger, quick: bool) -> list[Verdict]:
+    """Figure 1 has importance sampling beside the methods that look at each step."""
+    verdicts = []
+    for name in TASKS:
+        results = race(name, quick).results(ledger)
+        for contender in EACH_STEP:
+            for fixed in (UNIFORM, IMPORTANCE):
+                pair = [results[contender.label], results[fixed.label]]
+                level = within_reach(pair, QUICK_GAP if quick else GAP)
+                left, right = (needed(records, "epoch", level) for records in pair)
+                words = f"{contender.label} {left:.3g} epochs, {fixed.label} {right:.3g}"
+                words += f", to a gap of {level:.1e}"
+                verdicts.append(Verdict("P4", pair[0][0].name, left < right, left, right, words))
+    return verdicts
+
+
 def claims(quick: bool) -> list[Claim]:
     def runs(*names: str) -> tuple[Run, ...]:
         return tuple(run for name in names for run in race(name, quick).runs())
@@ -199,6 +219,12 @@ def claims(quick: bool) -> list[Claim]:
             "among methods that look at each step ada-gap is the best by epochs",
             runs(*TASKS),
             lambda ledger: _judge_steps(ledger, quick),
+        ),
+        Claim(
+            "P4",
+            "by epochs all methods that look at each step beat the fixed samplings",
+            runs(*TASKS),
+            lambda ledger: _judge_adaptive(ledger, quick),
         ),
     ]
 

@@ -18,6 +18,7 @@ from dualgap.run.solution import History
 from papers import made
 from papers.figure import X_AXES, Exhibit, RaceFigure
 from papers.ledger import Ledger, perform
+from papers.own_data import on_data
 from papers.paper import Claim, Paper, Verdict, table
 from papers.runs import Run
 
@@ -28,22 +29,31 @@ def reproduce(
     *,
     figure: str | None = None,
     x: str | None = None,
+    data: str | None = None,
+    lam: str | None = None,
     quick: bool = False,
     jobs: int = 2,
     console: Console | None = None,
 ) -> list[Path]:
     """Redo the experiments of a paper; the files that were written.
 
-    ``figure`` picks one of them, ``x`` another x-axis than the paper's.
+    ``figure`` picks one of them, ``x`` another x-axis than the paper's, ``data`` a file of one's
+    own and ``lam`` its λ.
     """
     console = console or Console()
     exhibits: list[Exhibit] = list(paper.exhibits(quick))
+    if lam is not None and data is None:
+        raise ValueError("--lam goes with --data: the λ of the paper's data is the paper's")
     if figure is not None:
         chosen = [e for e in exhibits if e.number.lower() == figure.lower()]
         if not chosen:
             numbers = ", ".join(e.number for e in exhibits)
             raise ValueError(f"{paper.short} has no figure {figure!r}; it has {numbers}")
         exhibits = chosen
+    if data is not None:
+        exhibits = on_data(exhibits, data, lam)
+        if not exhibits:
+            raise ValueError(f"figure {figure} of {paper.short} does not show runs on data")
     if x is not None:
         axes = [axis for axis in X_AXES if axis in History.columns]
         if x not in axes:
@@ -52,6 +62,8 @@ def reproduce(
         if not exhibits:
             raise ValueError(f"figure {figure} of {paper.short} is not a race: its axes are fixed")
     folder = folder_of(paper, out, quick)
+    if data is not None:
+        folder = out / f"{folder.name}-{Path(data).name.partition('.')[0]}"
     ledger = Ledger(folder / "runs")
     wanted = [run for exhibit in exhibits for run in exhibit.runs()]
     complete(ledger, wanted, jobs, f"{paper.short}", console)
@@ -139,7 +151,7 @@ def complete(
 def fetch(runs: Sequence[Run], console: Console) -> None:
     """Download what is missing, once, before several processes want it."""
     for name in sorted({run.problem.data for run in runs if not made.is_made(run.problem.data)}):
-        if datasets.locate(name):
+        if Path(name).is_file() or datasets.locate(name):
             continue
         try:
             console.print(f"Looking for the data set {name} ...")

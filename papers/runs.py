@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dualgap import __version__, datasets
+from dualgap import datasets
+from dualgap.datasets.open import open_data
+from dualgap.files.describe import identity_text
 from dualgap.methods import METHODS
 from dualgap.problem import Problem
 from papers import made
+from papers.sources import code_of
 
 
 @dataclass(frozen=True)
 class ProblemSpec:
     """A problem in words that a file can hold.
 
-    ``data``  a name of ``dualgap.datasets``, or of ``made.py`` for constructed data
+    ``data``  a name of ``dualgap.datasets``, or of ``made.py`` for constructed data, or the path
+              of a file of one's own
     ``lam``   a number, "1/n" or "1/sqrt(n)"
     ``rows``  use only this many rows, drawn at random: for quick runs
     ``cut``   keep only this many columns, then remove empty rows and columns
@@ -79,16 +85,17 @@ class Run:
     @property
     def spec(self) -> dict[str, Any]:
         """What the result depends on."""
+        step, sampling = self.contender.step, self.contender.sampling
         spec: dict[str, Any] = {
-            "version": __version__,
+            "code": code_of(self.problem.loss, self.problem.penalty, step, sampling),
             "data": self.problem.data,
             "rows": self.problem.rows,
             "cut": self.problem.cut,
             "loss": self.problem.loss,
             "penalty": self.problem.penalty,
             "lam": self.problem.lam,
-            "step": repr(self.contender.step),
-            "sampling": repr(self.contender.sampling),
+            "step": identity_text(step),
+            "sampling": identity_text(sampling),
             "seed": self.seed,
             "gap": self.limits.gap,
             "epochs": self.limits.epochs,
@@ -122,8 +129,15 @@ class Instance:
 
 def file_of(spec: ProblemSpec) -> str | None:
     """The name of the data file; None if the data are constructed or not available."""
+    if Path(spec.data).is_file():
+        return f"{spec.data} {_digest(spec.data)}"
     path = None if made.is_made(spec.data) else datasets.locate(spec.data)
     return None if path is None else path.name
+
+
+@lru_cache(maxsize=2)
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=2)
@@ -160,6 +174,9 @@ def _sampled(data: str, rows: int | None, cut: int | None) -> tuple[str, bool, s
 def _loaded(data: str) -> Any:
     if made.is_made(data):
         return made.load(data)
+    if Path(data).is_file():
+        table = open_data(data)
+        return datasets.Dataset(Path(data).name, table.X, table.y, False, f"your file {data}")
     # reproduce.py has downloaded what is available.
     return datasets.load(data, missing="synthetic", download=False)
 
@@ -169,7 +186,10 @@ def extent(spec: ProblemSpec) -> tuple[float, float]:
     """Roughly how many samples and entries a problem has, without loading it."""
     if made.is_made(spec.data):
         return made.extent(spec.data)
-    entry = datasets.registry.ENTRIES[spec.data]
+    entry = datasets.registry.ENTRIES.get(spec.data)
+    if entry is None:  # one's own
+        problem = instance(spec).problem
+        return float(problem.n), float(problem.entries)
     n = min(entry.n, spec.rows or entry.n)
     d = min(entry.d, spec.cut or entry.d)
     return float(n), float(n * d * entry.density)

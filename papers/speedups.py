@@ -45,9 +45,11 @@ class Speedup:
         values = np.array([alone / self.iterations(ledger, s) for s in self.samplings])
         return np.where(values > 0.0, values, np.nan)
 
-    def promised(self, samplings: Sequence[Any] = ()) -> Floats:
+    def promised(self, samplings: Sequence[Any] = (), exact: bool = False) -> Floats:
+        """What theory says; ``exact``: what it says of steps on quadratic losses."""
         problem = instance(self.problem).problem
-        return np.array([theory.speedup(problem, s) for s in samplings or self.samplings])
+        speedup = theory.predicted_speedup if exact else theory.speedup
+        return np.array([speedup(problem, s) for s in samplings or self.samplings])
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class SpeedupFigure(Exhibit):
                 sets = [type(speedup.samplings[0])(tau) for tau in grid]
                 record = ledger[speedup.of(Uniform())[0]]
                 ax.plot(grid, speedup.promised(sets), color=COLOURS[k])
+                ax.plot(grid, speedup.promised(sets, exact=True), color=COLOURS[k], linestyle="--")
                 ax.plot(
                     taus,
                     speedup.measured(ledger),
@@ -92,6 +95,7 @@ class SpeedupFigure(Exhibit):
         figure.suptitle(self.title, fontsize=11)
         lines = {
             "theory": _line(color="0.3"),
+            "theory times (2 − s_τ)/(2 − s₁)": _line(color="0.3", linestyle="--"),
             "measured": _line(color="0.3", marker="o", linestyle="none"),
             "linear": _line(color="0.7", linestyle=":"),
         }

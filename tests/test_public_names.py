@@ -37,7 +37,12 @@ dualgap.samplings: AdaGap AdaUniform Adaptive Arbitrary Custom Distributed Full 
 dualgap.steps: APCG ASDCA AccProxSDCA AverageGradient Coordinate DisDCA FullGradient LBFGS Newton
     ProximalPoint Quartz SAG SPDC Setting Step Sweeps WorkingSet
 dualgap.testing: check_eso check_loss check_penalty check_sampling check_step
-dualgap.theory: distributed_speedup iterations rate speedup tau_nice_speedup
+dualgap.theory: REGIMES adaptive_gaps adaptive_rate average_sparsity batch_iterations best_sigma
+    burn_in contraction coordinate_scores disdca_iterations distributed_sparsity distributed_speedup
+    dual_residues expected_decrease gap_iterations gapwise_spread is_covered iterations
+    leading_factor mean_rate mixed_iterations nonuniformity optimal_probabilities
+    perturbation_constant perturbed_iterations predicted_speedup quartz_is_ahead rate sparse_rounds
+    spdc_iterations spdc_passes speedup spread suboptimality tau_nice_speedup
 """
 
 # Names that the pages of 0.1 used from modules that have moved since.

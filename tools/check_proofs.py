@@ -29,7 +29,7 @@ import scipy.sparse as sp
 import dgcheck
 import dualgap as dg
 from dualgap.penalties import L1, L2, Box, ElasticNet, GroupLasso, SparseGroupLasso, Weighted
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof import terms
 from dualgap.proof.proof_file import Proven, proven_fits, write_proof
 from dualgap.proof.prove import prove
@@ -198,7 +198,7 @@ def by_certify(rng: np.random.Generator) -> tuple[Any, Any, list[Proven], str]:
         coef = joined(problem, found.coef, found.intercept)
         coef *= 1.0 + 1e-9 * rng.normal(size=len(coef))
     coef = projected(problem.penalty, coef)
-    own, intercept = split(problem, coef)
+    own, intercept = problem.split(coef)
     certificate, dual = prove(problem, joined(problem, own, intercept), None)
     y = problem.given_y
     part = _Fit(own, intercept, problem.shaped(dual), certificate)

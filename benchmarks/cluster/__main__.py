@@ -112,24 +112,21 @@ def lasso() -> None:
     table(["features", "λ/λ_max", "epochs (coefficients)", "with an intercept"], lines)
 
 
-def partitions() -> dict[int, float]:
-    """Rounds for numbers of partitions; returns those of rare features, for the simulation."""
-    found, lines = {}, []
+def partitions() -> None:
+    """Rounds for numbers of partitions."""
+    lines = []
     for c in PARTITIONS:
         counts = []
         for even in (False, True):
             one = problem(even=even)
             counts.append(float(counted(one, "cocoa+", c, 4).iterations[-1]))
-        found[c] = counts[-1]
         lines.append([str(c), *(f"{rounds:.0f}" for rounds in counts)])
     table(["partitions", "rounds, some common features", "rounds, rare features"], lines)
-    return found
 
 
-def weak_scaling() -> float:
-    """A fixed number of samples per worker; returns the entries that one reads in a second."""
+def weak_scaling() -> None:
+    """A fixed number of samples per worker."""
     lines = []
-    speed = 0.0
     for workers in (1, 2):
         n, entries = 200_000 * workers, 50
         X, y = rows(n, 20_000, entries, even=False)
@@ -137,10 +134,7 @@ def weak_scaling() -> float:
         with start(workers) as client:
             seconds, local = timed(one, client, "cocoa+", workers, 4)
         lines.append([str(workers), f"{n}", 1e3 * seconds, 1e3 * local])
-        # Each epoch visits all rows, and the gap check reads them once more.
-        speed = speed or 5.0 * n * entries / local
     table(["workers", "samples", "ms a round", "local ms"], lines)
-    return speed
 
 
 @contextmanager
@@ -159,10 +153,9 @@ def main() -> None:
             quartz(client, even=even)
         cocoa(client)
     lasso()
-    rounds = partitions()
-    speed = weak_scaling()
-    print(f"entries per second, one worker: {speed:.3g}\n")
-    table(*simulate.scaled(rounds, speed))
+    partitions()
+    weak_scaling()
+    simulate.main()
     print(f"took {time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 

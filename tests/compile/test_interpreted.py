@@ -6,6 +6,7 @@ import pytest
 
 from dualgap.compile import background, first_use, machine
 from dualgap.compile.kernels import helper, inner, kernel
+from dualgap.estimators import fits
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -105,7 +106,7 @@ def test_large_calls_seeds_and_calls_outside_of_fits_compile():
     large = np.ones(first_use.TUNING.largest)
     for model, values in ((Model(), large), (seeded, np.ones(3))):
         fill = make()
-        with first_use.first_fit(model):
+        with fits.first_use(model):
             fill(values, np.zeros(len(values)))
         assert len(fill.signatures) == 1
     outside = make()

@@ -8,10 +8,12 @@ from cluster_data import problem, sparse_data
 import dgcheck
 import dualgap as dg
 from dualgap.distributed import Partitioned, fit, solve
+from dualgap.distributed.data.block import ModelSpec, Totals, check_spec, without_samples
 from dualgap.distributed.driver import newton_rounds
 from dualgap.distributed.driver.work import busiest
 from dualgap.distributed.engines.protocol import PartitionsLostError
 from dualgap.distributed.engines.threads import ThreadEngine
+from dualgap.distributed.schemes.newton import cheapest_systems
 from dualgap.losses import Quantile
 from dualgap.proof.proof_file import proven_solution, write_proof
 from dualgap.run.solution import Status
@@ -230,6 +232,34 @@ def test_the_history_counts_bytes():
     assert history.received.sum() >= 4 * (exchanges.sum() - 1) * triangle  # but at the start
     assert (history.received[1:] <= 4 * exchanges * (triangle + 8 * (D + 1) + 200)).all()
     assert 0.0 < history.sent.sum() <= 4 * exchanges.sum() * 16 * (D + 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "classes", "penalty", "way"),
+    [
+        (600_000, 54, 2, "l2", "hessians"),
+        (600_000, 54, 7, "l2", "classes"),
+        (600_000, 54, 7, "l1", "hessians"),
+        (20_000, 50_000, 2, "l2", "products"),
+        (20_000, 50_000, 2, "l1", "sets"),
+    ],
+)
+def test_the_way_of_newton_steps_does_not_depend_on_partitions(n, d, classes, penalty, way):
+    loss = "softmax" if classes > 2 else "logistic"
+    spec = check_spec(ModelSpec(loss, penalty, 1e-6, True))
+    for partitions in (2, 64):
+        totals = Totals(d, n, float(n), partitions, n // partitions, np.arange(classes))
+        assert cheapest_systems(without_samples(spec, totals), 12.0 * n) == way
+
+
+def test_dual_variables_may_stay_with_the_workers():
+    one = stated("hinge")
+    here, there = (solve(one, 2, partitions=4, dual=dual) for dual in (True, False))
+    assert there.dual.size == there.certificate.sample_parts.size == 0
+    assert len(here.dual) == len(here.certificate.sample_parts) == N
+    assert there.certificate.gap == here.certificate.gap
+    with pytest.raises(ValueError, match="dual must be True, False"):
+        solve(one, dual="never")
 
 
 def test_refusals():

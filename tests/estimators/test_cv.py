@@ -8,7 +8,6 @@ from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.metrics import check_scoring, get_scorer, make_scorer, max_error
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.utils.estimator_checks import check_estimator
 
 import dualgap as dg
 from dualgap.estimators import ElasticNetCV, LassoCV, LogisticRegressionCV, RidgeCV
@@ -229,25 +228,3 @@ def test_callbacks_see_the_refit(capsys):
     search = GridSearchCV(model, {"eps": [0.1, 0.2]}, cv=2).set_callbacks(callback.ProgressBar())
     search.fit(X, y)
     assert "GridSearchCV - fit" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        # Weighted and repeated samples stop at different points. These have to agree to nine
-        # digits: hence a small tol, and no alpha so small that it holds nothing.
-        LassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-        ElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-        RidgeCV(),
-        LogisticRegressionCV(Cs=2, cv=2),
-        dg.GroupLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-        dg.SparseGroupLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-        dg.MultiTaskLassoCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-        dg.MultiTaskElasticNetCV(alphas=3, eps=0.1, cv=2, tol=1e-12),
-    ],
-    ids=lambda estimator: type(estimator).__name__,
-)
-def test_scikit_learns_checks(estimator):
-    results = check_estimator(clone(estimator), on_skip=None, on_fail=None)
-    failed = [row["check_name"] for row in results if row["status"] in ("failed", "xfail")]
-    assert failed == []

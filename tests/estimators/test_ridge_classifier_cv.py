@@ -5,7 +5,6 @@ import pytest
 from sklearn import linear_model as theirs
 from sklearn.datasets import load_breast_cancer, load_iris, make_multilabel_classification
 from sklearn.model_selection import LeaveOneOut, cross_val_score
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dualgap as dg
 from dualgap.estimators import RidgeClassifierCV
@@ -16,14 +15,6 @@ DATA = {
     "three classes": load_iris(return_X_y=True),
     "several labels": make_multilabel_classification(random_state=0),
 }
-
-
-@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    ("estimator", "check"), list(estimator_checks_generator(RidgeClassifierCV()))
-)
-def test_scikit_learn_is_content(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("options", [{}, {"cv": 3}, {"class_weight": "balanced"}], ids=str)

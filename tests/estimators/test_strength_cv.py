@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.utils.estimator_checks import check_estimator
 
 import dgcheck
 import dualgap as dg
@@ -114,21 +113,3 @@ def test_grids_of_their_own():
 def test_wrong_grids_are_refused(wrong):
     with pytest.raises(ValueError, match="alphas"):
         dg.PoissonRegressorCV(alphas=wrong).fit(X, COUNTS)
-
-
-@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "model",
-    [
-        # Weighted and repeated samples stop at different points: hence a small tol.
-        dg.PoissonRegressorCV(alphas=[1.0, 0.1], cv=2, tol=1e-12),
-        dg.LinearSVCCV(Cs=[0.1, 1.0], cv=2, tol=1e-12),
-        dg.LinearSVRCV(Cs=[0.1, 1.0], cv=2, loss="squared_epsilon_insensitive", tol=1e-12),
-        dg.QuantileRegressorCV(alphas=[1.0, 0.1], cv=2, tol=1e-12),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_scikit_learn_is_content(model):
-    results = check_estimator(clone(model), on_skip=None, on_fail=None)
-    failed = [row["check_name"] for row in results if row["status"] in ("failed", "xfail")]
-    assert failed == []

@@ -108,8 +108,10 @@ def test_a_run_goes_on_from_a_checkpoint(name, tmp_path):
         assert resumed.passes == float.fromhex(expected["passes"])
         assert len(resumed.history) == expected["history"]
         assert resumed.status.name == expected["status"]
-    else:  # another BLAS or processor
-        assert resumed.certificate.primal == pytest.approx(once.certificate.primal, rel=1e-9)
+    else:  # another BLAS or processor, or other draws: two runs differ by their gaps at most
+        gap = max(resumed.certificate.gap, once.certificate.gap)
+        assert gap <= options["tol"] * resumed.certificate.scale
+        assert abs(resumed.certificate.primal - once.certificate.primal) <= gap
 
 
 def test_the_checkpoint_of_another_problem_is_refused(tmp_path):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import dualgap as dg
 from dualgap import losses, penalties
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
+from dualgap.penalties.structure import facts_of, shape_of
 
 X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.0]])
 REAL = np.array([1.0, 2.0, 0.5])
@@ -221,3 +222,18 @@ def test_problems_on_the_same_data_share_what_they_know_of_a_penalty() -> None:
     other = first.with_penalty(penalties.L2())
     again = dg.Problem(other, y, "squared", penalties.ElasticNet(0.5), 0.1, intercept=True)
     assert again.features.strength[0] == 0.5
+
+
+@pytest.mark.parametrize("intercept", [False, True, "penalised"])
+def test_what_is_remembered_of_a_penalty_is_what_it_says(intercept):
+    for lam, width in ((0.1, 2), (0.2, 1), (0.3, 2)):
+        for penalty in (L1(), L2(), ElasticNet(0.5), ElasticNet(0.25)):
+            one = dg.Problem(X[:, :width], REAL, "squared", penalty, lam, intercept=intercept)
+            assert one.feature_penalty == penalty
+            facts = facts_of(one.penalty, one.d)
+            np.testing.assert_array_equal(one.features, facts)
+            np.testing.assert_array_equal(one.penalty_shape, shape_of(one.penalty, one.d))
+            np.testing.assert_array_equal(one.free_places, np.flatnonzero(facts.free))
+        for _ in range(2):
+            with pytest.raises(ValueError, match="l1_ratio"):
+                dg.Problem(X, REAL, "squared", ElasticNet(2.0), lam, intercept=intercept)

@@ -49,7 +49,7 @@ def pairs(rng):
         ("squared", "afg", "uniform", "takes Full\\(\\), which would work"),
         ("squared", "sdca", S.TauNice, r"not a class: write TauNice\(...\)"),
         ("squared", "sdca", "unifrom", "did you mean 'uniform'"),
-        ("squared", "sdca", "tau-nice", r"others have parameters.*TauNice\(4\)"),
+        ("squared", "sdca", "tau-nice", "needs parameters, as in .tau-nice"),
         ("squared", "sdca", 4, "sampling must be an object such as"),
         ("squared", "quartz", S.Custom([0, 1, 1, 1, 1, 1.0]), "never draws sample 0"),
         ("squared", "quartz", S.Arbitrary(pairs, np.full(5, 0.3)), "6 samples, and p has 5 entri"),

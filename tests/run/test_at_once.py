@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dualgap import Problem, losses, penalties, solve
-from dualgap.run import at_once
 from dualgap.run.solution import Solution, Status
 
 LOSSES = [
@@ -87,7 +86,7 @@ def test_ctrl_c_ends_it_with_a_certified_model(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*args: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(at_once, "attempt", interrupted)
+    monkeypatch.setattr("dualgap.run.solve.attempt", interrupted)
     found = solve(problem(losses.Logistic()), "small-newton")
     assert found.status is Status.INTERRUPTED
     assert found.interrupted

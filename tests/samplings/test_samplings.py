@@ -1,14 +1,18 @@
 """The samplings of the papers, by their formulas, and the structures they draw from."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from plain_clocks import plain_draws
 from scipy.stats import chisquare
 
 import dualgap as dg
 from dualgap import samplings
 from dualgap.proof.certificate import evaluate
+from dualgap.samplings import clocks
 from dualgap.samplings.alias import draw_alias
-from dualgap.samplings.sum_tree import draw_decaying
+from dualgap.samplings.clocks import draw_decaying
 from dualgap.steps.base import Start
 from dualgap.steps.coordinate.coordinate import Coordinate
 
@@ -103,29 +107,72 @@ def test_alias_table_draws_the_distribution():
     assert chisquare(counts[used], 200_000 * weights[used] / weights[used].sum()).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 64, 100])
-def test_sum_tree_matches_drawing_by_hand(n):
-    rng = np.random.default_rng(n)
-    weights = rng.exponential(size=n)
-    coins = rng.random(500)
-    drawn = draw_decaying(weights, coins, 3.0)
-    p = weights / weights.max()
-    for coin, index in zip(coins, drawn):
-        total = np.concatenate([[0.0], np.cumsum(p)])
-        expected = np.searchsorted(total, coin * total[-1], side="right") - 1
-        near = abs(total - coin * total[-1]).min() < 1e-12 * total[-1]
-        assert index == expected or near
-        p[index] /= 3.0
+@pytest.mark.parametrize("factor", [1.5, 10.0])
+@pytest.mark.parametrize("n", [1, 2, 5, 64])
+def test_clocks_ring_in_the_order_of_their_times(n, factor):
+    """Plain Python, with the same exponential numbers."""
+    weights = np.random.default_rng(100 + n).exponential(size=n)
+    drawn = draw_decaying(weights, 3 * n, factor, np.random.default_rng(n))
+    assert list(drawn) == plain_draws(weights, 3 * n, factor, np.random.default_rng(n))
 
 
-def test_sum_tree_survives_weights_that_fade_away():
-    weights = np.array([0.0, 1.0, 0.0, 1e-300, 0.0])
-    drawn = draw_decaying(weights, np.random.default_rng(0).random(5000), 50.0)
-    assert set(drawn) == {1, 3}
+def laws(weights, factor, length):
+    """The probability of each sequence of draws."""
+    found = {}
+    for drawn in product(range(len(weights)), repeat=length):
+        p, left = 1.0, weights.copy()
+        for i in drawn:
+            p *= left[i] / left.sum()
+            left[i] /= factor
+        found[drawn] = p
+    return found
+
+
+@pytest.mark.parametrize("short", [False, True], ids=["", "several rounds"])
+def test_sequences_of_decaying_draws_have_their_law(short, monkeypatch):
+    """Exactly, against all sequences; also where too few clocks have rung."""
+    if short:
+        horizon = clocks._horizon
+        monkeypatch.setattr(clocks, "_horizon", lambda *args: 0.05 * horizon(*args))
+    weights, factor, rng = np.array([3.0, 0.0, 1.0, 0.3]), 3.0, np.random.default_rng(0)
+    expected = {k: p for k, p in laws(weights, factor, 4).items() if p > 0.0}
+    trials = 4_000
+    counts = dict.fromkeys(expected, 0)
+    for _ in range(trials):
+        counts[tuple(int(i) for i in draw_decaying(weights, 4, factor, rng))] += 1
+    rare = [k for k, p in expected.items() if p * trials < 5.0]
+    often = [k for k in expected if k not in rare]
+    found = [*(counts[k] for k in often), sum(counts[k] for k in rare)]
+    wanted = [*(expected[k] for k in often), sum(expected[k] for k in rare)]
+    assert chisquare(found, trials * np.array(wanted)).pvalue > 1e-3
+
+
+def test_another_factor_has_another_law():
+    """The test above can fail."""
+    one, two = (laws(np.array([3.0, 1.0, 0.3]), m, 3) for m in (3.0, 9.0))
+    assert max(abs(one[k] - two[k]) for k in one) > 0.05
+
+
+@pytest.mark.parametrize("factor", [1.01, 50.0, 1e100])
+def test_decaying_draws_survive_weights_that_fade_away(factor):
+    weights = np.array([0.0, 1.0, 0.0, 1e-300, 5e-324])
+    drawn = draw_decaying(weights, 300, factor, np.random.default_rng(0))
+    assert len(drawn) == 300
+    assert set(drawn) <= {1, 3, 4}
+    if factor == 50.0:
+        assert {1, 3} <= set(drawn)
+
+
+def test_visits_spread_as_the_factor_says():
+    """After many draws all weights are alike: visits differ by log w / log m."""
+    weights = np.array([1.0, 1e-4, 1e-8])
+    drawn = draw_decaying(weights, 3_000, 10.0, np.random.default_rng(0))
+    visits = np.bincount(drawn)
+    np.testing.assert_allclose(visits - visits.mean(), [4.0, 0.0, -4.0], atol=2.0)
 
 
 def test_large_m_is_a_permutation():
-    drawn = draw_decaying(np.ones(50), np.random.default_rng(0).random(50), 1e12)
+    drawn = draw_decaying(np.ones(50), 50, 1e12, np.random.default_rng(0))
     assert sorted(drawn) == list(range(50))
 
 

@@ -11,6 +11,8 @@ from dualgap import samplings
 from dualgap.penalties import ElasticNet, Weighted
 from dualgap.samplings import Arbitrary, Distributed, Full, Product, TauNice, eso
 from dualgap.samplings.floyd import draw_subsets
+from dualgap.samplings.scores import Scores
+from dualgap.steps import DisDCA
 from dualgap.testing import check_eso, check_sampling
 
 
@@ -192,6 +194,58 @@ def test_v_grows_with_the_sets_up_to_the_sure_bound():
 def test_what_does_not_fit_is_said(call, says):
     with pytest.raises(ValueError, match=says):
         call(data("dense"))
+
+
+@pytest.mark.parametrize("tau", [1, 2])
+def test_lemma_8_for_a_partition_of_ones_own(tau):
+    """Exactly, over all sets."""
+    labels = np.array([2, 0, 1, 0, 2, 1, 0, 2])
+    sampling = Distributed(tau=tau, partition=labels)
+    problem = dg.Problem(data("dense"), np.zeros(8))
+    assert sampling.c == 3
+    P = together(equally_likely(sampling, 8), 8)
+    p = sampling.weights(Scores(*np.ones((5, 8))))
+    np.testing.assert_allclose(np.diag(P), p)
+    X = problem.X
+    bound = np.diag(p * sampling.eso(problem, p))
+    assert np.linalg.eigvalsh(bound - P * (X @ X.T)).min() >= -1e-10
+    drawn = sampling.draw(p, 24_000, np.random.default_rng(0))
+    sets = np.split(drawn.order, drawn.offsets[1:-1])
+    found = sum(np.bincount(s, minlength=8)[:, None] * np.bincount(s, minlength=8) for s in sets)
+    np.testing.assert_allclose(found / len(sets), P, atol=0.03)
+    lists = [np.flatnonzero(labels == k) for k in range(3)]
+    assert sampling == Distributed(tau=tau, partition=lists)
+    assert sampling != Distributed(3, tau)
+    run = dg.solve(
+        dg.Problem(problem.X, np.arange(8.0), lam=0.3),
+        DisDCA(),
+        sampling,
+        tol=1e-3,
+        max_epochs=2_000,
+    )
+    assert run.converged
+
+
+def test_groups_of_ones_own():
+    X, block = blocks([3, 4, 2])
+    problem = dg.Problem(X, np.zeros(9))
+    sampling = Product(groups=block)
+    assert sampling.tau == 3
+    assert sampling.refusal(problem, "dual") is None
+    p = sampling.bind(problem).weights(Scores(*np.ones((5, 9))))
+    np.testing.assert_allclose(p, 1 / np.bincount(block)[block])
+    check_eso(X, sampling)
+    assert dg.solve(problem, "quartz", sampling, tol=1e-3).converged
+    for groups, says in (
+        ([0, 1] * 5, "it has 9 samples, and groups hold 10"),
+        ([0] * 5 + [1] * 4, "groups share"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            dg.solve(problem, "quartz", Product(groups=groups))
+    with pytest.raises(ValueError, match="there are 3 groups, and tau is 2"):
+        Product(2, groups=block)
+    with pytest.raises(ValueError, match="3 parts, and c is 2"):
+        Distributed(2, 1, partition=block)
 
 
 def test_groups_may_be_labels_or_lists():

@@ -27,8 +27,10 @@ def equally_likely(sampling, n):
             return [tuple(range(n))]
         case Product(groups=groups):
             return list(product(*groups))
-        case Distributed(c=c, tau=tau):
-            size = -(-n // c)
-            parts = [range(size * k, size * (k + 1)) for k in range(c)]
+        case Distributed(tau=tau):
+            labels = sampling.labels(n)
+            parts = [list(np.flatnonzero(labels == k)) for k in range(sampling.c)]
+            size = max(map(len, parts))
+            parts = [part + [n] * (size - len(part)) for part in parts]  # n: a sample of zeros
             drawn = product(*(combinations(part, tau) for part in parts))
             return [tuple(i for i in chain(*sets) if i < n) for sets in drawn]

@@ -9,12 +9,14 @@ from sklearn.svm import LinearSVC
 import dgcheck
 import dualgap as dg
 from dualgap import losses
+from dualgap.steps.base import Start
 from dualgap.testing import check_loss, check_step
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::3] - X.mean(axis=0), Y[::3]
 WEIGHTS = np.arange(len(Y)) % 3 + 0.5
 HINGE = losses.MulticlassHinge(0.0)
+rng = np.random.default_rng(0)
 
 
 def test_laws():
@@ -75,3 +77,26 @@ def test_other_losses_are_refused():
         dg.solve(dg.Problem(X, Y, "softmax", "l2", 0.1), "smoothing")
     with pytest.raises(ValueError, match="no second derivatives"):
         dg.solve(dg.Problem(X, Y, HINGE, "l2", 0.1), "newton-cg")
+
+
+def test_the_hessian_of_few_samples_is_that_of_all():
+    """Samples whose share lies with one class have none."""
+    problem = dg.Problem(X, Y, losses.MulticlassHinge(0.1), "l2", 0.02, intercept=True)
+    run = dg.steps.NewtonCG().start(problem, Start())
+    z = 3.0 * np.eye(3)[Y]
+    z[::5] = 0.02 * rng.standard_normal((len(z[::5]), 3))
+    at = run.losses.curvature(run.losses.at(z))
+    assert at.curved is not None
+    assert 0 < len(at.curved) < len(Y) // 2
+    few = run.system.whole_hessian(at)
+    np.testing.assert_allclose(few, at.hessian(run.products.few_rows(None)), rtol=1e-12, atol=1e-14)
+
+
+def test_with_good_multipliers_wide_kinks_lead_to_the_optimum():
+    """At the optimal dual point the rounded problem has the minimum of the problem itself."""
+    problem = dg.Problem(X, Y, HINGE, "l2", 0.1)
+    best = dg.solve(problem, tol=1e-11)
+    shift = -0.5 * best.dual.reshape(len(Y), 3)
+    rounded = dg.Problem(X, Y, losses.MulticlassHinge(0.5), "l2", 0.1, offset=shift)
+    found = dg.solve(rounded, "newton-cg", tol=1e-11)
+    np.testing.assert_allclose(found.coef, best.coef, atol=1e-6)

@@ -9,6 +9,7 @@ import dualgap as dg
 from dualgap.losses import Hinge, SmoothedHinge, Squared
 from dualgap.penalties import L1, L2, Box, ElasticNet, NonNegative, Weighted
 from dualgap.penalties.proximal import Proximal
+from dualgap.proof.certificate import evaluate
 from dualgap.proof.goal import Goal
 from dualgap.samplings import Custom, Full, Norms, TauNice, Uniform
 from dualgap.steps import SPDC, Setting
@@ -182,8 +183,12 @@ def check_lazy(problem, prox, sampling, gamma, iterations=600, stages=1, **setti
     w_centre, a_centre = np.zeros(problem.d), np.zeros(problem.n)
     rng = np.random.default_rng(0)
     for stage in range(stages):
-        inner = ref.held(prox, run.delta_w / problem.lam, w_centre) if run.delta_w else prox
-        loss = ref.SmoothedHinge(problem.y, gamma, run.delta_a)
+        inner = (
+            ref.held(prox, run.perturbation.delta_w / problem.lam, w_centre)
+            if run.perturbation.delta_w
+            else prox
+        )
+        loss = ref.SmoothedHinge(problem.y, gamma, run.perturbation.delta_a)
         steps = known.p, run.samples.q, run.features.t / problem.lam, run.features.theta
         sets = ref.draw_sets(bound, known, iterations, rng)
         run.advance(*sets)
@@ -197,7 +202,7 @@ def check_lazy(problem, prox, sampling, gamma, iterations=600, stages=1, **setti
         assert (run.cells[DONE::WIDTH] == (stage + 1) * iterations).all()
         if stage + 1 < stages:
             run.until = 0
-            run.adapt(pair, None)
+            run.adapt(pair, evaluate(problem, pair))
             w_centre, a_centre = pair.w, pair.a
     return w
 
@@ -244,7 +249,7 @@ def test_step_sizes_can_be_given():
     run, _, known = start(problem, Norms(), SPDC(sigma=0.7))
     np.testing.assert_allclose(run.samples.q, known.p * problem.n / 0.7)
     run, _, _ = start(make("l1", loss=Hinge()), Uniform(), SPDC(delta=0.01))
-    assert run.delta_a == run.delta_w == run.samples.delta == 0.01
+    assert run.perturbation.delta_a == run.perturbation.delta_w == run.samples.delta == 0.01
     plain, given = (
         dg.solve(problem, step, tol=1e-6, max_epochs=5000) for step in (SPDC(), SPDC(theta=0.0))
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,10 +16,12 @@ from dualgap.cli import options, show
 from dualgap.cli.command import INTERRUPTED, UNPROVEN, say
 from dualgap.cli.problem_options import ProblemOptions
 from dualgap.linalg.validate import unknown
-from dualgap.methods import METHODS, suitable
+from dualgap.methods import suitable
+from dualgap.methods.words import method_of
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution, counted
 from dualgap.run.solve import solve
+from dualgap.samplings.words import as_sampling, split_calls
 
 # The default race: one practical method of each kind, of those that accept the problem.
 _DEFAULT_METHODS = ("auto", "cd-gap-decay", "cd-permutation", "adasdca+", "spdc", "afg", "lbfgs")
@@ -36,8 +39,9 @@ def compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names from dualgap methods, with commas between them, or all: every method that "
-            "accepts the problem. Default: a selection.",
+            help="Names from dualgap methods, with commas between them and with parameters as in "
+            "'adasdca+(m=50)', or all: every method that accepts the problem. Default: a "
+            "selection.",
             rich_help_panel="Run",
         ),
     ] = "",
@@ -62,6 +66,7 @@ def compare(
         ),
     ] = None,
     json: options.Json = False,
+    sampling: options.Sampling = None,
 ) -> None:
     """Race methods on one problem, each under the same certificate.
 
@@ -76,6 +81,8 @@ def compare(
       dualgap compare w8a --loss hinge --intercept no --methods auto,sdca,spdc
 
       dualgap compare train.csv --target label --plot race.png --html race.html
+
+      dualgap compare w8a --intercept no --methods 'sdca,adasdca+(m=2),adasdca+(m=50)'
     """
     if html is not None and not html.absolute().parent.is_dir():
         raise ValueError(f"there is no folder {html.parent}")
@@ -90,7 +97,7 @@ def compare(
         from dualgap.run.recording import Recording
     table = stated.table()
     problem, _ = stated.problem(table, lam)
-    limits = {**run.arguments, "max_seconds": max_seconds}
+    limits = {**run.arguments, "max_seconds": max_seconds, "sampling": sampling}
     runs, refused, stopped = _race(problem, _named(methods, problem), **limits)
     if not runs and stopped:
         raise KeyboardInterrupt
@@ -127,7 +134,7 @@ def compare(
 
 
 def _named(methods: str, problem: Problem) -> list[str]:
-    names = options.split_names(methods)
+    names = split_calls(methods)
     if names == ["all"]:
         return ["auto", *suitable(problem)]
     if names:
@@ -146,8 +153,9 @@ def _race(
     runs: dict[str, Solution] = {}
     refused: dict[str, str] = {}
     for name in names:
-        if name != "auto" and name in METHODS and METHODS[name].refusal(problem) is not None:
-            refused[name] = str(METHODS[name].refusal(problem))
+        why = None if name == "auto" else _refusal(name, arguments["sampling"], problem)
+        if why is not None:
+            refused[name] = why
             continue
         if live:
             say(name)
@@ -160,6 +168,14 @@ def _race(
         if last.interrupted:
             return runs, refused, True
     return runs, refused, False
+
+
+def _refusal(name: str, sampling: str | None, problem: Problem) -> str | None:
+    """Why a method cannot take part, in words."""
+    method = method_of(name)
+    if sampling is not None:
+        method = replace(method, sampling=as_sampling(sampling))
+    return method.refusal(problem)
 
 
 def _as_json(run: Solution) -> dict[str, Any]:

@@ -105,10 +105,19 @@ Intercept = Annotated[
     typer.Option(help="yes, no, or penalised (like the coefficients).", rich_help_panel=_PROBLEM),
 ]
 
-Method = Annotated[str, typer.Option(help="A name from dualgap methods.", rich_help_panel=_RUN)]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="A name from dualgap methods, with parameters if wanted: 'adasdca+(m=50)'.",
+        rich_help_panel=_RUN,
+    ),
+]
 Sampling = Annotated[
     str | None,
-    typer.Option(help="A sampling to use instead of the method's own.", rich_help_panel=_RUN),
+    typer.Option(
+        help="A sampling to use instead of the method's own, such as importance or 'tau-nice(64)'.",
+        rich_help_panel=_RUN,
+    ),
 ]
 Tol = Annotated[
     float,

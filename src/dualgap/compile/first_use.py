@@ -15,7 +15,6 @@ Whoever gives a seed gets compiled kernels at once, and so does whoever sets
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -56,14 +55,14 @@ _fit = _Fit()
 
 @contextlib.contextmanager
 def first_fit(model: Any) -> Iterator[None]:
-    """Around a fit, whose small kernels may be interpreted."""
+    """Around a fit without a seed, whose small kernels may be interpreted."""
     kind = type(model)
     first = kind not in Process.fitted
     Process.fitted.add(kind)
     if _fit.waits:  # a fit inside of another
         yield
         return
-    _fit.waits = model.random_state is None and os.environ.get("DUALGAP_COMPILE") != "always"
+    _fit.waits = True
     _fit.first, _fit.spent = first, 0.0
     try:
         yield

@@ -161,7 +161,7 @@ def _chosen(estimator: Any, choice: Any) -> Any:
 
 
 def _refuse_other(estimator: Any) -> None:
-    from dualgap.estimators.ignored import check_ignored
+    from dualgap.estimators.validated import check_settings
 
     name = type(estimator).__name__
     if not hasattr(estimator, "_subproblem"):
@@ -177,7 +177,7 @@ def _refuse_other(estimator: Any) -> None:
         )
     if estimator.warm_start:
         raise ValueError("warm_start=True has no distributed fit: leave it False")
-    check_ignored(estimator)
+    check_settings(estimator)
 
 
 def spec_of_targets(estimator: Any) -> ModelSpec:
@@ -231,8 +231,8 @@ def name_features(estimator: Any, sources: Sources) -> None:
 def _publish(estimator: Any, classes: Any, found: list[tuple[Solution, Block]]) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    from dualgap.estimators.fits import complaint
-    from dualgap.estimators.fitted import Fit, centred
+    from dualgap.estimators.fits import Fit, complaint
+    from dualgap.estimators.published import centred
 
     solutions = [solution for solution, _ in found]
     words = complaint(solutions, estimator.tol, estimator.max_iter, False)

@@ -36,7 +36,6 @@ from dualgap.distributed.schemes.newton import NewtonScheme
 from dualgap.distributed.tasks import measure
 from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.validate import LARGEST, number, whole
-from dualgap.problem.intercept import split
 from dualgap.proof.goal import check_reference
 from dualgap.run.interrupt import deferred
 from dualgap.run.snapshot import Snapshot
@@ -213,7 +212,7 @@ def _finish(driver: Driver, progress: bool, with_samples: bool) -> Solution:
     target = driver.goal.gap(proof.dual)
     if proof.gap <= target:
         status = Status.CONVERGED
-    coef, intercept = split(driver.skeleton, w)
+    coef, intercept = driver.skeleton.split(w)
     return Solution(
         coef=coef,
         intercept=intercept,

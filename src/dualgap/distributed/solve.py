@@ -61,9 +61,9 @@ def solve(
     checkpoint : path, optional
         A folder. If it has a checkpoint of this problem, the run continues from there.
     checkpoint_every : int
-        Rounds between two copies of the dual variables, in that folder and in the memory of other
-        workers: when a worker fails, the progress of at most that many rounds is lost. The folder
-        must be one that all workers share.
+        Rounds between two copies of the dual variables, in that folder and, on Dask, in the memory
+        of the driver: when a worker fails, the progress of at most that many rounds is lost. The
+        folder must be one that all workers share. Newton steps on smooth losses need no copies.
     round_seconds : float
         How long a round may take before the run raises an error.
 

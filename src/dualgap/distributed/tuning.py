@@ -58,7 +58,10 @@ class Tuning:
     bytes_per_second: float = 1.25e9
     entry_seconds: float = 1.5e-9
     dense_product_seconds: float = 1e-10
-    sparse_product_seconds: float = 1e-9
+    sparse_product_seconds: float = 2e-9
+    # Workers that a cluster is thought to have when ways are compared: not partitions, so that the
+    # choice, and with it the number of rounds, does not depend on how data is cut.
+    assumed_workers: int = 8
     # Rounds that fits take with each kind of system (docs/distributed.md). Ill-conditioned data
     # take more products, whose rounds are therefore counted high.
     hessian_rounds: float = 8.0

@@ -13,15 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dualgap.compile.first_use import first_fit
 from dualgap.estimators.columns import bounds_of, factors_of, on_columns
 from dualgap.estimators.evidence import Evidence
-from dualgap.estimators.fits import CallbackSupport, Reports, Subproblem, solve_all
-from dualgap.estimators.fitted import Fit
-from dualgap.estimators.ignored import check_ignored
+from dualgap.estimators.fits import CallbackSupport, Fit, Subproblem, first_use, solve_all
 from dualgap.estimators.param_names import NamedOnce
 from dualgap.estimators.penalties import constraints_of
 from dualgap.estimators.reads_data import ReadsData
+from dualgap.estimators.reports import Reports
 from dualgap.estimators.validated import refuse_as_sklearn
 from dualgap.linalg.validate import Floats, NotFiniteError, number, unknown
 from dualgap.penalties import L2, NonNegative
@@ -124,17 +122,19 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
 
         ``single``: attributes have no first dimension for targets or classes.
         """
-        check_ignored(self)
-        reports = Reports(self, X, y, weights, len(subproblems))
+        reports = None
+        if getattr(self, "_skl_callbacks", None) or hasattr(self, "_parent_callback_ctx"):
+            reports = Reports(self, X, y, weights, len(subproblems))
         try:
-            with first_fit(self):
+            with first_use(self):
                 fits = solve_all(self, X, subproblems, self._starts(X, len(subproblems)), reports)
         except NotFiniteError:
             refuse_as_sklearn(self, X)
             raise
         self._publish(fits, single=single)
         self._trained = X, y, subproblems, fits
-        reports.end()
+        if reports is not None:
+            reports.end()
         return self
 
     def _problem(self, X: Any, subproblem: Subproblem) -> Problem:

@@ -55,8 +55,9 @@ class LinearClassifier(CertifiedClasses, ClassifierMixin, CertifiedModel):
         refuse_one_class(self.classes_, self)
         self._joint = self._is_joint(len(self.classes_))
         subproblems = self._subproblems(indices, weights, X.shape[1])
-        columns = len(self.classes_) if self._joint else len(subproblems)
-        subproblems = with_offset(subproblems, checked_offset(offset, len(y), columns))
+        if offset is not None:
+            columns = len(self.classes_) if self._joint else len(subproblems)
+            subproblems = with_offset(subproblems, checked_offset(offset, len(y), columns))
         return self._complete(X, y, weights, subproblems, single=False)
 
     # --- what a subclass may change ------------------------------------------------------------

@@ -7,9 +7,11 @@ and the certificate of those.
 from __future__ import annotations
 
 import numbers
+import os
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +19,18 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from dualgap.estimators.fitted import Fit, finish, published
-from dualgap.linalg.validate import Floats, number, whole
+from dualgap import losses
+from dualgap.compile.first_use import first_fit
+from dualgap.estimators.published import OF_DIFFERENCES, published
+from dualgap.linalg.validate import Floats, whole
+from dualgap.penalties.thresholds import Thresholds
+from dualgap.problem import Problem
+from dualgap.problem.intercept import joined
+from dualgap.proof.certificate import Certificate
+from dualgap.proof.dual_point import DualPoint
+from dualgap.proof.prove import find_proof
+from dualgap.proof.radius import Radius, radius_later
+from dualgap.proof.screening import zeros_later
 from dualgap.run.known_solution import known_solution
 from dualgap.run.snapshot import Snapshot
 from dualgap.run.solution import Solution, Status
@@ -36,6 +48,7 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
+_COPIED = 1 << 18  # numbers in X: copying 2 MB takes a tenth of the time that passes for facts take
 _MAX_EPOCHS = 10_000  # for max_iter=None; the default of max_iter elsewhere
 
 
@@ -50,6 +63,21 @@ class Subproblem(NamedTuple):
     offset: Any = None
 
 
+class Fit(NamedTuple):
+    """A solution, with coefficients in the dtype of X and the certificate of those.
+
+    ``radius`` and ``zeros`` follow from the certificate and are computed when they are asked for.
+    """
+
+    solution: Solution
+    coef: Any
+    intercept: Any
+    dual: Floats
+    certificate: Certificate
+    radius: Callable[[], Radius]
+    zeros: Callable[[], Any]
+
+
 class Stop:
     """Whether all runs should end, in whichever threads they are."""
 
@@ -60,11 +88,10 @@ class Stop:
 
 
 def solve_all(
-    model: Any, X: Any, subproblems: list[Subproblem], starts: list[Any], reports: Reports
+    model: Any, X: Any, subproblems: list[Subproblem], starts: list[Any], reports: Any
 ) -> list[Fit]:
     """A fit for each subproblem of an estimator, with as many threads as ``n_jobs`` allows."""
     epochs = max_epochs(model.max_iter)
-    number(model.tol, "tol", 0.0)
     stop = Stop()
     run_seeds = seeds(model.random_state, len(subproblems))
     single = len(subproblems) == 1
@@ -77,7 +104,7 @@ def solve_all(
     first = model._problem(X, subproblems[0])  # the others share its data and norms
 
     def run(k: int) -> Fit:
-        listener = reports.listener(k)
+        listener = None if reports is None else reports.listener(k)
 
         def watch(snapshot: Snapshot) -> bool:
             stopped_by_sklearn = listener is not None and listener(snapshot)
@@ -94,7 +121,7 @@ def solve_all(
                 intercept,
                 model.tol,
                 model.relative_to,
-                published,
+                publisher(problem),
                 model._solved_by,
             )
             if known is not None:
@@ -111,7 +138,7 @@ def solve_all(
             warm_start=starts[k],
             n_threads=threads_each,
             relative_to=model.relative_to,
-            published=published,
+            published=publisher(problem),
         )
         return finish(problem, solution)
 
@@ -124,10 +151,18 @@ def solve_all(
                 stop.requested = True
     else:
         fits = _in_threads(run, len(subproblems), workers, stop)
-    words = complaint([fit.solution for fit in fits], model.tol, epochs, stop.requested)
-    if words:
-        warnings.warn(words, ConvergenceWarning, stacklevel=5)
+    solutions = [fit.solution for fit in fits]
+    if stop.requested or any(one.status is not Status.CONVERGED for one in solutions):
+        words = complaint(solutions, model.tol, epochs, stop.requested)
+        if words:
+            warnings.warn(words, ConvergenceWarning, stacklevel=5)
     return fits
+
+
+def first_use(model: Any) -> AbstractContextManager[None]:
+    """Around a fit: without a seed, small kernels may run as plain Python at first."""
+    always = os.environ.get("DUALGAP_COMPILE") == "always"
+    return nullcontext() if always or model.random_state is not None else first_fit(model)
 
 
 def _in_threads(run: Any, count: int, workers: int, stop: Stop) -> list[Fit]:
@@ -191,56 +226,56 @@ def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: b
     )
 
 
-# --- scikit-learn's callbacks ---------------------------------------------------------------------
+# --- from a solution to what an estimator stores --------------------------------------------------
 
 
-class Reports:
-    """Reports of one fit to scikit-learn's callbacks: a task for each round of a run.
+def publisher(problem: Problem) -> Callable[..., Any] | None:
+    """What may change coefficients before they are proven and shown; None if nothing does."""
+    if problem.X.dtype != np.float64 or type(problem.given_loss) in OF_DIFFERENCES:
+        return published
+    if type(problem.feature_penalty) is Thresholds:
+        return published
+    if problem.intercept is True and type(problem.loss) is losses.Squared:
+        return published
+    nothing = not problem.distinct_features.strength.any() and problem.features.free.all()
+    return published if nothing else None  # but the data says what coefficients are
 
-    With several subproblems there is a task for each, and in it one for each of its rounds.
-    """
 
-    def __init__(self, model: Any, X: Any, y: Any, weights: Any, problems: int) -> None:
-        metadata = None if weights is None else {"sample_weight": weights}
-        self.data = {"X": X, "y": y, "metadata": metadata}
-        self.model, self.rounds = model, max_epochs(model.max_iter)
-        self.several = problems > 1
-        self.heard = bool(getattr(model, "_skl_callbacks", None))
-        self.root: Any = None
-        awaited = self.heard or hasattr(model, "_parent_callback_ctx")
-        if awaited and hasattr(model, "_init_callback_context"):
-            # One more than max_iter: the gap check before the first round is reported as well.
-            most = problems if self.several else self.rounds + 1
-            self.root = model._init_callback_context(
-                max_subtasks=most, sequential_subtasks=not self.several
-            )
-            self.root.call_on_fit_task_begin(estimator=model, **self.data)
+def finish(problem: Problem, solution: Solution) -> Fit:
+    """The model that an estimator stores, with its certificate and what follows from it."""
+    coef, intercept, known = solution.coef, solution.intercept, solution.proof
+    if known is None:
+        # The model may differ from the solution, and then needs a certificate of its own.
+        w = joined(problem, coef, intercept)
+        publish = publisher(problem)
+        shown = None if publish is None else publish(problem, w)
+        w = w if shown is None else shown
+        known = find_proof(problem, w, problem.flat(solution.dual, "dual", problem.n))
+        coef, intercept = problem.split(w)
+    proof, dual, w, z, point = known
+    if problem.X.dtype != np.float64:
+        coef = coef.astype(problem.X.dtype)
+        intercept = np.asarray(intercept, dtype=problem.X.dtype)[()]
+    solution = solution.without_data()
+    later = _of_copy if problem.n * problem.p <= _COPIED and problem.width == 1 else _of_facts
+    own = later(problem, w.copy(), dual.copy(), z, point, proof)  # users see the others
+    return Fit(solution, coef, intercept, problem.shaped(dual), proof, *own)
 
-    def listener(self, k: int) -> Callable[[Snapshot], bool] | None:
-        """The function that run k calls at each gap check; None without callbacks."""
-        if not self.heard:
-            return None
-        context = self.root
-        if self.several:
-            context = context.subcontext(
-                task_name="problem", task_id=k, max_subtasks=self.rounds + 1
-            )
-            context.call_on_fit_task_begin(estimator=self.model, **self.data)
-        left = iter(range(self.rounds + 1))
-        return lambda snapshot: next(left, None) is not None and self._report(context, snapshot)
 
-    def _report(self, context: Any, snapshot: Snapshot) -> bool:
-        attributes = None if self.several else self.model._as_fitted(snapshot)
-        task = context.subcontext(task_name="round")
-        task.call_on_fit_task_begin(estimator=self.model, **self.data)
-        return bool(
-            task.call_on_fit_task_end(
-                estimator=self.model, reconstruction_attributes=attributes, **self.data
-            )
-        )
+def _of_facts(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof: Any) -> Any:
+    """``radius`` and ``zeros`` of a fit, from facts that take a pass over X now."""
+    radius = radius_later(problem, w, a, z, point.ballast, proof)
+    return radius, zeros_later(problem, proof, point)
 
-    def end(self) -> None:
-        if self.root is not None:
-            self.root.call_on_fit_task_end(
-                estimator=self.model, reconstruction_attributes={}, **self.data
-            )
+
+def _of_copy(problem: Problem, w: Any, a: Any, z: Any, point: DualPoint, proof: Any) -> Any:
+    """The same from a copy of small data, which takes less time than those facts."""
+    own = problem.own_copy()
+
+    def radius() -> Radius:
+        return radius_later(problem.with_data(own), w, a, z, point.ballast, proof)()
+
+    def zeros() -> Any:
+        return zeros_later(problem.with_data(own), proof, point)()
+
+    return radius, zeros

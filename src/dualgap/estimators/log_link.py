@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 
 from dualgap.estimators.base import Strength
-from dualgap.estimators.ignored import POISSON_SOLVERS
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.validated import POISSON_SOLVERS
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

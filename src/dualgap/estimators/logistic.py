@@ -12,9 +12,9 @@ from dualgap import losses
 from dualgap.estimators.base import InverseStrength, choice
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import COMPATIBLE, documented
-from dualgap.estimators.fitted import Fit
-from dualgap.estimators.ignored import LOGISTIC_SOLVERS
+from dualgap.estimators.fits import Fit
 from dualgap.estimators.penalties import by_ratio
+from dualgap.estimators.validated import LOGISTIC_SOLVERS
 from dualgap.linalg.validate import number
 
 

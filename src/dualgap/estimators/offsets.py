@@ -11,11 +11,9 @@ from dualgap.estimators.fits import Subproblem
 from dualgap.linalg.validate import Floats, refuse_lazy
 
 
-def checked_offset(given: Any, n: int, columns: int, *, shared: bool = False) -> Floats | None:
+def checked_offset(given: Any, n: int, columns: int, *, shared: bool = False) -> Floats:
     """An offset for each of n samples, or for each of their ``columns`` decision values if there
     are several. ``shared``: a single one may stand for all of these."""
-    if given is None:
-        return None
     refuse_lazy(given, "offset")
     offset = np.asarray(check_array(given, ensure_2d=False, dtype=np.float64, input_name="offset"))
     if offset.shape == (n, 1) and columns == 1:
@@ -31,10 +29,8 @@ def checked_offset(given: Any, n: int, columns: int, *, shared: bool = False) ->
     )
 
 
-def with_offset(subproblems: list[Subproblem], offset: Floats | None) -> list[Subproblem]:
+def with_offset(subproblems: list[Subproblem], offset: Floats) -> list[Subproblem]:
     """The problems with their offsets: all for a single one, else a column for each."""
-    if offset is None:
-        return subproblems
     if len(subproblems) == 1:
         return [subproblems[0]._replace(offset=offset)]
     return [one._replace(offset=column) for one, column in zip(subproblems, offset.T)]
@@ -45,5 +41,5 @@ def plus_offset(scores: Any, offset: Any, *, shared: bool = False) -> Any:
     if offset is None:
         return scores
     columns = scores.shape[1] if scores.ndim == 2 else 1
-    own: Any = checked_offset(offset, len(scores), columns, shared=shared)
+    own = checked_offset(offset, len(scores), columns, shared=shared)
     return scores + own.reshape(scores.shape)

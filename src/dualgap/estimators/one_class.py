@@ -18,20 +18,23 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
-from dualgap.compile.first_use import first_fit
 from dualgap.compile.scalar import EPS
 from dualgap.estimators.base import CertifiedModel, choice, total_weight
 from dualgap.estimators.docstrings import documented
-from dualgap.estimators.fits import Reports, Subproblem, solve_all, with_callbacks
-from dualgap.estimators.fitted import Fit, finish
-from dualgap.estimators.ignored import check_ignored
-from dualgap.estimators.validated import refuse_as_sklearn, sample_weights, unlabelled_data
+from dualgap.estimators.fits import Fit, Subproblem, finish, first_use, solve_all, with_callbacks
+from dualgap.estimators.reports import Reports
+from dualgap.estimators.validated import (
+    check_settings,
+    refuse_as_sklearn,
+    sample_weights,
+    unlabelled_data,
+)
 from dualgap.linalg.validate import Floats, NotFiniteError, number
 from dualgap.losses import Quantile
 from dualgap.penalties import L2
 from dualgap.penalties.centred import Centred
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof.predictions import CertifiedPredictions
 from dualgap.proof.proof_file import Proven, write_proof
 from dualgap.proof.rounding import error_of_u
@@ -113,12 +116,12 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
         """
         choice(self.kernel, "kernel", ("linear",))
         nu = number(self.nu, "nu", 0.0, 1.0, open_low=True)
-        check_ignored(self)
+        check_settings(self)
         X = unlabelled_data(self, X)
         weights = sample_weights(sample_weight, X.shape[0])
         reports = Reports(self, X, None, weights, 1)
         try:
-            with first_fit(self):
+            with first_use(self):
                 stated = _state(X, weights, nu)
                 self._centre = stated.centre
                 found = self._solved(stated, reports)
@@ -138,7 +141,7 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
         (fit,) = solve_all(self, regression, [Subproblem(*parts)], self._start(stated), reports)
         w = joined(regression, fit.solution.coef, fit.solution.intercept)
         w[: mirrored.p] -= centre
-        coef, intercept = split(mirrored, w)
+        coef, intercept = mirrored.split(w)
         own = replace(
             fit.solution, coef=coef, intercept=intercept, dual=fit.dual, proof=None,
             problem=mirrored,
@@ -161,7 +164,7 @@ class OneClassSVM(CertifiedPredictions, OutlierMixin, CertifiedModel):
         coef, intercept, dual = start
         w = -joined(stated.regression, coef, intercept)
         w[: stated.regression.p] += stated.centre
-        return [(*split(stated.regression, w), None if dual is None else -dual)]
+        return [(*stated.regression.split(w), None if dual is None else -dual)]
 
     def _as_fitted(self, snapshot: Snapshot) -> dict[str, Any]:
         return {

@@ -12,8 +12,7 @@ from dualgap import losses
 from dualgap.estimators.base import CertifiedModel, InverseStrength, flag, total_weight
 from dualgap.estimators.classifier import class_weights, refuse_one_class
 from dualgap.estimators.docstrings import documented
-from dualgap.estimators.fits import Subproblem, with_callbacks
-from dualgap.estimators.fitted import Fit
+from dualgap.estimators.fits import Fit, Subproblem, with_callbacks
 from dualgap.estimators.offsets import checked_offset
 from dualgap.estimators.ordered_classes import OrderedClasses
 from dualgap.estimators.validated import labelled_data, sample_weights
@@ -96,7 +95,7 @@ class OrdinalLogisticRegression(
         self._used = used
         # Those of classes without weight have no weight either, whatever their code.
         codes = np.clip(np.cumsum(used)[codes] - 1, 0, None)
-        own = checked_offset(offset, len(y), 1)
+        own = None if offset is None else checked_offset(offset, len(y), 1)
         count = int(np.count_nonzero(used))
         rows = rows_of(codes, count)
         self._stacked = rows, codes, weights, X.shape[1]

@@ -43,13 +43,15 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
         self
         """
         X, y = training_data(self, X, y, y_numeric=True, multi_output=self._several_targets)
-        weights, own = sample_weights(sample_weight, len(y)), offset_of_targets(offset, y)
-        return self._fit_checked(X, y, weights, own)
+        own = None if offset is None else offset_of_targets(offset, y)
+        return self._fit_checked(X, y, sample_weights(sample_weight, len(y)), own)
 
     def _fit_checked(self, X: Any, y: Any, weights: Any, offset: Any = None) -> Any:
         y = np.asarray(y, dtype=np.float64)
         targets = [y] if y.ndim == 1 else list(np.ascontiguousarray(y.T))
-        subproblems = with_offset(self._subproblems(targets, weights, X.shape[1]), offset)
+        subproblems = self._subproblems(targets, weights, X.shape[1])
+        if offset is not None:
+            subproblems = with_offset(subproblems, offset)
         self._complete(X, y, weights, subproblems, single=len(targets) == 1)
         if y.ndim == 2 and self._intercept() and len(targets) == 1:
             self.intercept_ = np.atleast_1d(self.intercept_)  # scikit-learn's shape
@@ -111,6 +113,4 @@ class LinearRegressor(CertifiedPredictions, RegressorMixin, CertifiedModel):
 
 def offset_of_targets(offset: Any, y: Any) -> Any:
     """The offsets of targets y, checked: one for each sample, or for each sample and target."""
-    if offset is None:
-        return None
     return checked_offset(offset, len(y), 1 if np.ndim(y) == 1 else np.shape(y)[1], shared=True)

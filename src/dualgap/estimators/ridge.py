@@ -15,13 +15,11 @@ from dualgap.estimators.base import MOST, Strength, total_weight
 from dualgap.estimators.classifier import LinearClassifier, class_weights
 from dualgap.estimators.docstrings import documented
 from dualgap.estimators.exact_least_squares import ExactDecomposition, decomposed
-from dualgap.estimators.fits import Subproblem, with_callbacks
-from dualgap.estimators.fitted import Fit
-from dualgap.estimators.ignored import RIDGE_SOLVERS
+from dualgap.estimators.fits import Fit, Subproblem, with_callbacks
 from dualgap.estimators.offsets import checked_offset, with_offset
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.estimators.ridge_targets import coefficients_of_targets
-from dualgap.estimators.validated import sample_weights, training_data
+from dualgap.estimators.validated import RIDGE_SOLVERS, sample_weights, training_data
 from dualgap.linalg.validate import Floats, number
 
 _SOLVER = {"solver_": "str\nWhat ``solver`` was; ``solution_`` names the method."}
@@ -149,7 +147,8 @@ class RidgeClassifier(_SquaredL2, LinearClassifier):
         weights = sample_weights(sample_weight, X.shape[0])
         own = self._weights(y, weights)
         subproblems = [self._subproblem(column, own, X.shape[1]) for column in Y.T]
-        subproblems = with_offset(subproblems, checked_offset(offset, len(Y), Y.shape[1]))
+        if offset is not None:
+            subproblems = with_offset(subproblems, checked_offset(offset, len(Y), Y.shape[1]))
         return self._complete(X, y, weights, subproblems, single=False)
 
     def _targets(self, y: Any) -> tuple[Any, Any]:

@@ -11,8 +11,8 @@ from sklearn.metrics import d2_pinball_score
 from dualgap import losses, penalties
 from dualgap.estimators.base import Strength
 from dualgap.estimators.docstrings import documented
-from dualgap.estimators.ignored import QUANTILE_SOLVERS
 from dualgap.estimators.regressor import LinearRegressor
+from dualgap.estimators.validated import QUANTILE_SOLVERS
 from dualgap.linalg.validate import number
 
 

@@ -11,7 +11,7 @@ from dualgap import losses, penalties
 from dualgap.estimators.base import InverseStrength, choice, flag
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.docstrings import documented
-from dualgap.estimators.fitted import Fit
+from dualgap.estimators.fits import Fit
 from dualgap.estimators.regressor import LinearRegressor
 from dualgap.linalg.validate import number
 

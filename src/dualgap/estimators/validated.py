@@ -1,4 +1,4 @@
-"""A user's data, checked once: plain arrays in a few lines, anything else by scikit-learn.
+"""A user's settings and data, checked once: plain arrays in a few lines, others by scikit-learn.
 
 scikit-learn's checks take 0.1 ms whatever the data are, a fifth of a fit to small data, and a pass
 over X to look for NaN, which ``Problem`` looks for as well. ``refuse_as_sklearn`` gives the refusal
@@ -24,14 +24,26 @@ from sklearn.utils.validation import (
 
 from dualgap.estimators.categories import encode, is_frame, learn, refusal, text_columns
 from dualgap.linalg.storage import is_coded
-from dualgap.linalg.validate import Floats, number, refuse_lazy
+from dualgap.linalg.validate import Floats, number, refuse_lazy, unknown, whole
 
 STORAGES = ("csr", "csc")
 DTYPES = (np.float64, np.float32)
+# Of scikit-learn's classes and functions, old versions included.
+RIDGE_SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
+LOGISTIC_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+POISSON_SOLVERS = ("lbfgs", "newton-cholesky")
+QUANTILE_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex")
+_WORDS: dict[str, tuple[Any, ...]] = {
+    "selection": ("cyclic", "random"),
+    "dual": (True, False, "auto"),
+    "gcv_mode": (None, "auto", "svd", "eigen"),
+    "precompute": (True, False, "auto"),
+}
 
 
 def training_data(model: Any, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
     """X and y to fit a model to. A plain X may have entries that are not finite."""
+    check_settings(model)
     if model.categories is not None or not (_is_plain(X) and _is_plain_target(y, len(X))):
         return finite_data(model, X, y, **rules)
     model.__dict__.pop("_encoding", None)
@@ -158,3 +170,31 @@ def is_finite(array: Any) -> bool:
     """Whether all entries are finite; False as well if their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.add.reduce(array, axis=None)))
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def check_settings(model: Any) -> None:
+    """Accuracy and effort; and of the words that change nothing those that scikit-learn does not
+    know, since a misspelt one would be ignored as well."""
+    number(model.tol, "tol", 0.0)
+    if model.max_iter is not None:
+        whole(model.max_iter, "max_iter", 0)
+    for name, known in _WORDS.items():
+        value = getattr(model, name, known[0])
+        if isinstance(value, (str, bool, np.bool_, type(None))):
+            check_word(value, name, known)
+        elif name != "precompute":  # that may be an array
+            raise ValueError(unknown(name, repr(value), [str(word) for word in known]))
+    solvers = model._solvers
+    if solvers:
+        check_word(model.solver, "solver", solvers)
+
+
+def check_word(value: Any, name: str, known: tuple[Any, ...]) -> None:
+    """One of the words, which are strings, booleans or None."""
+    if isinstance(value, np.bool_):
+        value = bool(value)
+    if type(value) not in (str, bool, type(None)) or value not in known:  # 1 == True
+        raise ValueError(unknown(name, str(value), [str(word) for word in known]))

@@ -36,6 +36,7 @@ class Description(NamedTuple):
     name: str
     parameters: dict[str, Any]
     defaults: Mapping[str, Any]
+    later: frozenset[str] = frozenset()  # parameters that the class did not have at first
 
     @classmethod
     def of(cls, thing: Any) -> Description | None:
@@ -46,11 +47,13 @@ class Description(NamedTuple):
             fields = [f for f in dataclasses.fields(thing) if f.init and f.compare]
             parameters = {f.name: getattr(thing, f.name) for f in fields}
             defaults: Mapping[str, Any] = {f.name: f.default for f in fields}
+            later = frozenset(f.name for f in fields if f.metadata.get("later"))
         elif hasattr(thing, "_asdict"):
             parameters, defaults = thing._asdict(), thing._field_defaults
+            later = frozenset()
         else:
             return None
-        return cls(_family(type(thing)), type(thing).__qualname__, parameters, defaults)
+        return cls(_family(type(thing)), type(thing).__qualname__, parameters, defaults, later)
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -78,14 +81,24 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def identity_text(thing: Any) -> str:
-    """Family, class and parameters. A user's function is known by its name only."""
+    """Family, class and parameters. A user's function is known by its name only.
+
+    A parameter that came ``later`` is left out if it has its default: files of earlier versions
+    do not know it.
+    """
     if isinstance(thing, np.ndarray):
         return digest(thing)
     if isinstance(thing, (bool, int, float, str, type(None), np.generic)):
         return repr(thing.item() if isinstance(thing, np.generic) else thing)
     found = Description.of(thing)
     if found is not None:
-        family, name, parameters = found.family, found.name, found.parameters
+        family, name = found.family, found.name
+        changed = found.changed
+        parameters = {
+            key: value
+            for key, value in found.parameters.items()
+            if key not in found.later or key in changed
+        }
     else:
         kind = thing if callable(thing) and hasattr(thing, "__qualname__") else type(thing)
         family, name, parameters = _family(kind), kind.__qualname__, {}

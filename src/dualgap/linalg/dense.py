@@ -15,10 +15,10 @@ from dualgap.compile.kernels import kernel
 from dualgap.linalg import storage
 from dualgap.linalg.matrices import Dense
 from dualgap.linalg.parallel import (
+    TUNING,
     across,
     along,
     arrays,
-    is_one_section,
     section,
     stretches,
     together,
@@ -34,6 +34,10 @@ _LONG_ROW = 256  # places from which it pays to look for zeros
 # 1,000,000 × 50: 6.8 ms (13.7), 1,000,000 × 10: 1.8 (11.6), 100,000 × 200: 3.5 (2.3).
 _SHORT_ROW = 64
 _SHORTEST_ROW = 20  # the same for squares. 20,640 × 8: 58 µs (34), 5,000 × 24: 17 (17)
+# Entries of a column that is far from 0 (``shift.py``) differ by that share of their size at most;
+# so many rows rule out most columns without a pass over the data.
+RELATIVE_SPREAD, INSPECTED_ROWS = 0.125, 64
+_ONE_SECTION = TUNING.worthwhile * TUNING.dense_speed  # entries: too few for threads
 _RARE = 16  # one weight of so many other than 0: then rows are skipped
 
 
@@ -115,7 +119,7 @@ def _scatter_short(data: Any, weights: Any, out: Any) -> None:
 def measure(matrix: Dense) -> tuple[Floats, Floats]:
     """The squared norms of coordinates and of places, in one pass."""
     rows, places = matrix.data.shape
-    if is_one_section(matrix):
+    if matrix.data.size < _ONE_SECTION:
         of_rows, of_places = np.zeros(rows), np.zeros(places)
         if places <= _SHORTEST_ROW:
             _measure_short(matrix.data, of_rows, of_places)
@@ -173,3 +177,27 @@ def _measure_short(data: Any, of_rows: Any, of_places: Any) -> None:
             x = np.float64(data[i, t])
             of_rows[i] += x * x
             of_places[t] += x * x
+
+
+def far_columns(data: Any) -> Any:
+    """Columns whose entries in some rows are far from 0, compared with how much they differ."""
+    places = np.empty(data.shape[1], dtype=np.int64)
+    stride = -(-data.shape[0] // INSPECTED_ROWS)
+    return places[: _far_columns(storage.read_only(data), stride, places)]
+
+
+@kernel
+def _far_columns(rows: Any, stride: int, places: Any) -> int:
+    """Fill in the columns, and return how many there are, going by every ``stride``-th row."""
+    found = 0
+    for j in range(rows.shape[1]):
+        low, high = rows[0, j], rows[0, j]
+        for i in range(0, rows.shape[0], stride):
+            low, high = min(low, rows[i, j]), max(high, rows[i, j])
+            least = max(low, -high)  # the smallest size, if no entry has another sign
+            if not (least > 0.0 and high - low <= RELATIVE_SPREAD * 1.1 * least):
+                break
+        else:
+            places[found] = j
+            found += 1
+    return found

@@ -60,7 +60,8 @@ class DesignMatrix:
         self.given = self.X = storage.as_data(X)
         self.shift: Shift | None = None
         self.n, self.p = self.X.shape
-        if self.intercept is True and is_whole:  # partitions would have to agree on one shift
+        moves = self.intercept is True and is_whole  # partitions would have to agree on one shift
+        if moves and (type(self.X) is not np.ndarray or len(dense.far_columns(self.X))):
             self.X, self.shift = moved(self.given)
         self.d = self.p + self.has_intercept
         self.measure()

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile.kernels import kernel
 from dualgap.compile.scalar import EPS
-from dualgap.linalg import storage
+from dualgap.linalg import dense, storage
+from dualgap.linalg.dense import INSPECTED_ROWS, RELATIVE_SPREAD
 from dualgap.linalg.exact import multiply, total_of
 from dualgap.linalg.validate import Floats
-
-_RELATIVE_SPREAD = 0.125  # of a column that is shifted; Sterbenz needs 0.5, the rest is margin
-_INSPECTED_ROWS = 64  # they rule out most columns without a pass over the data
 
 
 class Shift(NamedTuple):
@@ -61,7 +58,7 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
     own = own.toarray() if storage.is_sparse(X) else own
     low, high = own.min(axis=0), own.max(axis=0)
     middle = (0.5 * low.astype(np.float64) + 0.5 * high).astype(X.dtype)
-    far = np.isfinite(middle) & (low != 0.0) & (high - low <= _RELATIVE_SPREAD * np.abs(middle))
+    far = np.isfinite(middle) & (low != 0.0) & (high - low <= RELATIVE_SPREAD * np.abs(middle))
     if not far.any():
         return X, None
     shift = Shift(places[far], middle[far].astype(np.float64))
@@ -71,34 +68,14 @@ def moved(X: Any) -> tuple[Any, Shift | None]:
 def _suspects(X: Any) -> Any:
     """Columns whose entries in some rows are far from 0, compared with how much they differ."""
     if not storage.is_sparse(X):
-        places = np.empty(X.shape[1], dtype=np.int64)
-        stride = -(-X.shape[0] // _INSPECTED_ROWS)
-        return places[: _far_columns(storage.read_only(X), stride, places)]
+        return dense.far_columns(X)
     by_columns = X.format == "csc"  # where distant rows are expensive
-    last = min(_INSPECTED_ROWS, X.shape[0]) if by_columns else X.shape[0]
-    some = X[: last : -(-last // _INSPECTED_ROWS)]
+    last = min(INSPECTED_ROWS, X.shape[0]) if by_columns else X.shape[0]
+    some = X[: last : -(-last // INSPECTED_ROWS)]
     # A column with a 0 is none, which leaves few to look at.
     counts = np.diff(some.indptr) if by_columns else np.bincount(some.indices)
     full = np.flatnonzero(counts == some.shape[0])
-    places = np.empty(len(full), dtype=np.int64)
-    return full[places[: _far_columns(storage.read_only(some[:, full].toarray()), 1, places)]]
-
-
-@kernel
-def _far_columns(rows: Any, stride: int, places: Any) -> int:
-    """Fill in the columns, and return how many there are, going by every ``stride``-th row."""
-    found = 0
-    for j in range(rows.shape[1]):
-        low, high = rows[0, j], rows[0, j]
-        for i in range(0, rows.shape[0], stride):
-            low, high = min(low, rows[i, j]), max(high, rows[i, j])
-            least = max(low, -high)  # the smallest size, if no entry has another sign
-            if not (least > 0.0 and high - low <= _RELATIVE_SPREAD * 1.1 * least):
-                break
-        else:
-            places[found] = j
-            found += 1
-    return found
+    return full[dense.far_columns(some[:, full].toarray())]
 
 
 def _subtracted(X: Any, shift: Shift) -> Any:

@@ -28,7 +28,7 @@ def check_loss(loss: Any) -> Any:
     """The loss, or the one that a name stands for, with its parameters checked."""
     from dualgap.losses import REGISTRY  # late: the registry imports losses that import this file
 
-    loss = named(loss, REGISTRY, "loss")
+    loss = named(loss, REGISTRY, "loss") if isinstance(loss, str) else loss
     block = hasattr(loss, "targets") and targets_of(loss).block
     loss = with_rules(
         loss, "loss", REGISTRY, BLOCK_RULES if block else RULES, "dualgap.losses.Hinge()"

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dualgap import samplings
 from dualgap.linalg import storage
-from dualgap.linalg.validate import named, unknown
 from dualgap.losses.softmax import Softmax
 from dualgap.methods.cost import newton_seconds, sweeps_seconds
 from dualgap.methods.registry import METHODS, Method
 from dualgap.methods.suitable import suitable
+from dualgap.methods.words import method_of
 from dualgap.problem import Problem
-from dualgap.samplings.base import Sampling
+from dualgap.samplings.words import as_sampling
 from dualgap.steps.base import Step, dual_refusal, primal_refusal
 from dualgap.steps.coordinate.preferred_view import TUNING as VIEW_TUNING
 from dualgap.steps.coordinate.preferred_view import dual_condition, preferred_view, reason_view
@@ -62,14 +61,14 @@ TUNING = Tuning()
 
 def choose(problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that "auto" takes, after its name with the reason in words."""
+    if _is_small(problem):
+        return _auto("small-newton", "the data are small")
     if problem.on_groups:
         return _auto("groups", "the penalty is on groups of features")
     if METHODS["thresholds"].refusal(problem) is None:
         return _auto("thresholds", "the penalty is on gaps between thresholds")
     if storage.is_on_disk(problem.X):
         return _auto(_without_copies(problem), "X lies on disk by rows")
-    if _is_small(problem):
-        return _auto("small-newton", "the data are small")
     if sets := _reason_working_set(problem):
         return _auto("working-set", sets)
     if problem.width == 1 and _suits_sweeps(problem):
@@ -101,8 +100,9 @@ def _newton_is_possible(problem: Problem) -> bool:
 
 
 def _is_small(problem: Problem) -> bool:
+    in_memory = type(problem.X) is np.ndarray or not storage.is_on_disk(problem.X)
     small = problem.d <= TUNING.small_features and problem.small_rows is not None
-    return small and METHODS["small-newton"].step.refusal(problem) is None
+    return small and in_memory and METHODS["small-newton"].step.refusal(problem) is None
 
 
 def choose_to_sample(problem: Problem) -> tuple[str, Method]:
@@ -247,17 +247,15 @@ def _speed(problem: Problem) -> float:
 def resolve(method: Any, sampling: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     """The method that a user asked for, with a description; refuses in words."""
     automatic = isinstance(method, str) and method == "auto"
-    if automatic and sampling is not None:
-        name, usual = choose_to_sample(problem)
-    else:
-        name, usual = _look_up(method, problem, tol)
+    draws = automatic and sampling is not None
+    name, usual = choose_to_sample(problem) if draws else _look_up(method, problem, tol)
     chosen = usual
     if sampling is not None:
-        sampling = _as_sampling(sampling)
+        sampling = as_sampling(sampling)
         name = f"{name} with {sampling!r}"
         chosen = Method(chosen.step, sampling, needs=chosen.needs)
     asked = automatic and sampling is None and not problem.on_groups
-    if refusal := (None if asked else chosen.refusal(problem)):
+    if not asked and (refusal := chosen.refusal(problem)):
         raise ValueError(f"{name} cannot solve this problem: {refusal}{_hint(usual, problem)}")
     sampled = f"{type(chosen.sampling).__name__} sampling"
     return f"{name}: {chosen.step.describe(problem)}, {sampled}", chosen
@@ -271,19 +269,6 @@ def _hint(usual: Method, problem: Problem) -> str:
     return f"; method={others[0]!r} would work" if others else ""
 
 
-def _as_sampling(given: Any) -> Sampling:
-    example = "such as dualgap.samplings.TauNice(4)"
-    if isinstance(given, str) and given not in samplings.REGISTRY:
-        words = unknown("sampling", given, samplings.REGISTRY)
-        raise ValueError(f"{words}; others have parameters: give an object {example}")
-    if isinstance(given, type):
-        raise ValueError(f"sampling must be an object, not a class: write {given.__name__}(...)")
-    found = named(given, samplings.REGISTRY, "sampling")
-    if not isinstance(found, Sampling):
-        raise ValueError(f"sampling must be an object {example}, or a name, not {given!r}")
-    return found
-
-
 def _look_up(method: Any, problem: Problem, tol: float) -> tuple[str, Method]:
     if isinstance(method, Method):
         return "custom", method
@@ -295,6 +280,4 @@ def _look_up(method: Any, problem: Problem, tol: float) -> tuple[str, Method]:
         raise ValueError(f"method must be an object, not a class: write {method.__name__}()")
     if not isinstance(method, str):
         raise ValueError(f"method must be a name, a Method or a step, not {method!r}")
-    if method in METHODS:
-        return method, METHODS[method]
-    raise ValueError(unknown("method", method, ["auto", *METHODS]))
+    return method, method_of(method)

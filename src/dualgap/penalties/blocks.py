@@ -101,11 +101,6 @@ class Blocks(NamedTuple):
         return strength(self.base, k) if k < self.penalised else 0.0
 
 
-def is_on_groups(penalty: Any) -> bool:
-    """Whether the rules of a penalty take blocks of coefficients."""
-    return hasattr(type(penalty), "prox_into")
-
-
 def blocks_of(penalty: Any, constant: float | None, width: int) -> Blocks:
     """A checked penalty on groups of features as one on all coefficients, with a constant feature
     of weight ``constant``, unless that is None."""

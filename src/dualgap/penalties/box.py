@@ -11,7 +11,7 @@ import numpy as np
 from dualgap.compile.rules import conj_slope, domain, glide, prox, strength, value
 from dualgap.compile.scalar import at, clip
 from dualgap.linalg.validate import LARGEST, Floats, number, real_array
-from dualgap.penalties import structure
+from dualgap.penalties import arrays, structure
 from dualgap.penalties.l2 import L2
 
 
@@ -53,11 +53,11 @@ class Box(NamedTuple):
         return None if base is None else Box(low, high, base)
 
     def with_constant(self, d: int, weight: float) -> Box:
-        low, high = structure.appended(self.low, d, -inf), structure.appended(self.high, d, inf)
+        low, high = arrays.appended(self.low, d, -inf), arrays.appended(self.high, d, inf)
         return Box(low, high, structure.with_constant(self.base, d, weight))
 
     def per_class(self, width: int) -> Box:
-        low, high = structure.repeated(self.low, width), structure.repeated(self.high, width)
+        low, high = arrays.repeated(self.low, width), arrays.repeated(self.high, width)
         return Box(low, high, structure.per_class(self.base, width))
 
     def without_strength(self, d: int) -> Box:

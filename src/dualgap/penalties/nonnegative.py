@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from dualgap.penalties.blocks import is_on_groups
 from dualgap.penalties.box import Box
 from dualgap.penalties.l2 import L2
+from dualgap.penalties.structure import is_on_groups
 
 
 def NonNegative(base: Any = L2()) -> Any:  # noqa: N802 - reads as the penalty it makes

@@ -22,19 +22,22 @@ does not count, because a subclass may override rules; ``half_square`` alone is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dualgap.compile.kernels import kernel
+from dualgap.compile.rules import conj_slope, domain, strength, value
 from dualgap.linalg.validate import Floats, with_rules
 from dualgap.penalties import blocks
+from dualgap.penalties.arrays import refuse_arrays, repeated_facts
 from dualgap.penalties.partition import check_groups
 
 Kind = TypeVar("Kind", bound=type)
 
 RULES = ("value", "conj", "conj_slope", "prox", "domain", "strength")
+_WRITTEN_OUT = 1000  # coefficients; the facts of more, if all are alike, are stored once
 
 
 def declares(**answers: Any) -> Callable[[Kind], Kind]:
@@ -52,18 +55,18 @@ def check_penalty(penalty: Any, d: int) -> Any:
     """The penalty, or the one that a name stands for, with its parameters checked."""
     from dualgap.penalties import REGISTRY  # late: the registry imports files that import this one
 
-    rules = blocks.RULES if blocks.is_on_groups(penalty) else RULES
+    rules = blocks.RULES if is_on_groups(penalty) else RULES
     penalty = with_rules(penalty, "penalty", REGISTRY, rules, "dualgap.penalties.L2()")
     if hasattr(penalty, "checked"):
         return penalty.checked(d)
-    if blocks.is_on_groups(penalty):
+    if is_on_groups(penalty):
         return penalty._replace(groups=check_groups(penalty.groups, d))
     return penalty
 
 
 def check_base(penalty: Any, d: int) -> Any:
     """The same for the base of a penalty that asks it about single coefficients."""
-    if blocks.is_on_groups(penalty):
+    if is_on_groups(penalty):
         raise ValueError(
             f"penalty: {type(penalty).__name__} is on groups of features and cannot be the base of "
             "another penalty: give it its own weights, and positive=True for coefficients >= 0"
@@ -73,7 +76,13 @@ def check_base(penalty: Any, d: int) -> Any:
 
 def are_same(one: Any, other: Any) -> bool:
     """Whether two penalties are equal for sure: of one class, with the same numbers."""
-    return type(one) is type(other) and all(type(part) is float for part in one) and one == other
+    plain = isinstance(one, tuple) and all(type(part) is float for part in one)
+    return plain and type(one) is type(other) and bool(one == other)
+
+
+def is_on_groups(penalty: Any) -> bool:
+    """Whether its rules take blocks of coefficients."""
+    return hasattr(type(penalty), "prox_into")
 
 
 def is_uniform(penalty: Any) -> bool:
@@ -112,7 +121,7 @@ def on_features(penalty: Any, features: Any) -> Any:
 def on_coefficients(penalty: Any, d: int, constant: float | None, width: int) -> Any:
     """A checked penalty on d features as one on all coefficients: with a constant feature of weight
     ``constant``, unless that is None, and ``width`` coefficients for each feature."""
-    if blocks.is_on_groups(penalty):
+    if is_on_groups(penalty):
         return blocks.blocks_of(penalty, constant, width)
     if constant is not None:
         penalty = with_constant(penalty, d, constant)
@@ -129,7 +138,10 @@ def with_constant(penalty: Any, d: int, weight: float) -> Any:
         return penalty
     from dualgap.penalties.weighted import Weighted  # late: it asks its base questions of this file
 
-    return Weighted(penalty, appended(1.0, d, 0.0))
+    weights = np.ones(d + 1)
+    weights[d] = 0.0
+    weights.flags.writeable = False
+    return Weighted(penalty, weights)
 
 
 def per_class(penalty: Any, width: int) -> Any:
@@ -159,39 +171,6 @@ def _method(penalty: Any, name: str) -> Any:
     """The method of the penalty's own class; a field of that name is no method."""
     found = vars(type(penalty)).get(name)
     return getattr(penalty, name) if callable(found) else None
-
-
-# --- for the methods of penalties -----------------------------------------------------------------
-
-
-def appended(values: Any, d: int, last: float) -> Floats:
-    """d values, or one for all d, and a last one."""
-    out = np.full(d + 1, last)
-    out[:d] = values
-    out.flags.writeable = False
-    return out
-
-
-def repeated(values: Any, width: int) -> Any:
-    """Values of features as values of coefficients; a number stays one."""
-    if np.ndim(values) == 0:
-        return values
-    values = np.repeat(values, width)
-    values.flags.writeable = False
-    return values
-
-
-def refuse_arrays(penalty: Any) -> None:
-    """Raise if a penalty holds arrays, which have no entry for a constant feature."""
-    # Compiled rules would read past their ends; of a feature of weight 0 they ask nothing.
-    for part in penalty:
-        if isinstance(part, tuple):
-            refuse_arrays(part)
-        elif np.ndim(part):
-            raise ValueError(
-                f'intercept: "penalised" asks {type(penalty).__name__} about a feature that its '
-                "arrays have no entry for; add a constant column to X, or use intercept=True"
-            )
 
 
 # --- the penalty as numbers, for solvers that cannot call a ``prox`` ------------------------------
@@ -226,14 +205,14 @@ class _Numbers(NamedTuple):
 class Shape(_Numbers):
     """g_j(w) = l1_j |w| + ½ l2_j w² for low_j ≤ w ≤ high_j, infinite elsewhere."""
 
-    @property
-    def bounded(self) -> bool:
-        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+    bounded: bool
+    kinked: bool  # whether it has kinks or bounds at all
 
-    @cached_property
-    def kinked(self) -> bool:
-        """Whether it has kinks or bounds at all."""
-        return self.bounded or bool((self.l1 > 0.0).any())
+    def __new__(cls, *numbers: Floats) -> Shape:
+        shape = super().__new__(cls, *numbers)
+        shape.bounded = bool(np.isfinite(shape.low).any() or np.isfinite(shape.high).any())
+        shape.kinked = shape.bounded or bool((shape.l1 > 0.0).any())
+        return shape
 
     def slope(self, w: Floats, towards: Floats) -> float:
         """The directional derivative of Σ g_j at w."""
@@ -266,3 +245,53 @@ def shape_of(penalty: Any, d: int) -> Shape | None:
     if form.low is not None:
         low, high = np.maximum(low, form.low), np.minimum(high, form.high)
     return Shape(l1, l2, low, high)
+
+
+# --- what it says about each coefficient ----------------------------------------------------------
+
+
+class FeatureFacts(NamedTuple):
+    """For each coefficient: the w_j that minimises g_j, the largest |w_j| that the penalty allows,
+    the strong convexity μ_j of g_j, the interval on which g_j* is finite, and the least g_j."""
+
+    origin: Floats
+    reach: Floats
+    strength: Floats
+    low: Floats
+    high: Floats
+    least: Floats
+
+    @property
+    def free(self) -> Any:
+        """Which features have no penalty: their g_j* is finite at 0 alone."""
+        return (self.low == 0.0) & (self.high == 0.0)
+
+
+def facts_of(penalty: Any, size: int) -> FeatureFacts:
+    """The facts of each of ``size`` coefficients. Of groups they do not say where g* is finite,
+    unless it is everywhere or at 0 alone: that is no interval."""
+    if is_on_groups(penalty):
+        from dualgap.proof import group_terms  # late: of groups alone
+
+        return FeatureFacts(*group_terms.facts_of_coefficients(penalty))
+    repeats = size > _WRITTEN_OUT and is_uniform(penalty)
+    facts = FeatureFacts(*np.empty((6, 1 if repeats else size)))
+    _fill_feature_facts(penalty, *facts)
+    return repeated_facts(facts, size) if repeats else facts
+
+
+@kernel
+def _fill_feature_facts(
+    penalty: Any, origin: Any, reach: Any, strengths: Any, low: Any, high: Any, least: Any
+) -> None:
+    for j in range(len(origin)):
+        origin[j] = conj_slope(penalty, 0.0, 0.0, j)
+        reach[j] = max(conj_slope(penalty, np.inf, 0.0, j), -conj_slope(penalty, -np.inf, 0.0, j))
+        strengths[j] = strength(penalty, j)
+        low[j], high[j] = domain(penalty, j)
+        least[j] = value(penalty, origin[j], j)
+
+
+def distinct_facts(facts: FeatureFacts, penalty: Any) -> FeatureFacts:
+    """The facts, of one coefficient only if the penalty treats all alike."""
+    return FeatureFacts(*(fact[:1] for fact in facts)) if is_uniform(penalty) else facts

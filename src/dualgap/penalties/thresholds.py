@@ -10,7 +10,8 @@ import numpy as np
 
 from dualgap.compile.rules import conj, conj_slope, domain, prox, strength, value
 from dualgap.linalg.validate import Floats
-from dualgap.penalties.structure import Shape, appended, declares, shape_of, with_constant
+from dualgap.penalties.arrays import appended
+from dualgap.penalties.structure import Shape, declares, shape_of, with_constant
 
 _WIDEST = 800.0  # the barrier of a gap beyond it is 0 in float64
 

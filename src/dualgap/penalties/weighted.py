@@ -21,7 +21,7 @@ from dualgap.compile.rules import (
     value_size,
 )
 from dualgap.linalg.validate import real_array
-from dualgap.penalties import structure
+from dualgap.penalties import arrays, structure
 from dualgap.penalties.l2 import L2
 
 
@@ -60,12 +60,12 @@ class Weighted(NamedTuple):
 
     def with_constant(self, d: int, weight: float) -> Weighted:
         if weight:
-            structure.refuse_arrays(self.base)
-        return self._replace(weights=structure.appended(self.weights, d, weight))
+            arrays.refuse_arrays(self.base)
+        return self._replace(weights=arrays.appended(self.weights, d, weight))
 
     def per_class(self, width: int) -> Weighted:
         base = structure.per_class(self.base, width)
-        return Weighted(base, structure.repeated(self.weights, width))
+        return Weighted(base, arrays.repeated(self.weights, width))
 
     def without_strength(self, d: int) -> Weighted:
         weights = np.zeros(d)

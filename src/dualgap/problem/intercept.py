@@ -39,12 +39,3 @@ def shift_error(problem: Any, w: Floats) -> float:
     own = problem.p * problem.width
     coef, inner = w[:own].reshape(-1, problem.width), problem.constant * w[own:]
     return float(np.sqrt(problem.width) * problem.shift.error(coef, inner))
-
-
-def split(problem: Any, w: Floats) -> tuple[Floats, Any]:
-    """The coefficients of X, and the intercept: a number, or one for each class."""
-    own = problem.p * problem.width
-    intercept = problem.constant * w[own:] if problem.has_intercept else np.zeros(problem.width)
-    if problem.shift is not None:
-        intercept = intercept - problem.shift.image(w[:own].reshape(-1, problem.width))
-    return problem.shaped(w[:own]), float(intercept[0]) if problem.width == 1 else intercept

@@ -15,9 +15,14 @@ from dualgap.linalg import products, storage
 from dualgap.linalg.design_matrix import DesignMatrix
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import Targets, targets_of
-from dualgap.penalties.blocks import is_on_groups
-from dualgap.penalties.structure import Shape, shape_of
-from dualgap.problem.feature_facts import FeatureFacts, distinct_facts, facts_of
+from dualgap.penalties.structure import (
+    FeatureFacts,
+    Shape,
+    distinct_facts,
+    facts_of,
+    is_on_groups,
+    shape_of,
+)
 from dualgap.problem.several_targets import views_of
 from dualgap.proof import terms
 from dualgap.proof.feature_terms import feature_terms

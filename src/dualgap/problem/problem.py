@@ -28,15 +28,11 @@ from dualgap.problem.weights import checked_weights, shares_of
 
 # Cached facts that copies of a problem do not share; ``parts.py`` has those of samples.
 _OF_PENALTY = (
-    "penalty_shape",
-    "features",
-    "distinct_features",
-    "free_places",
-    "least_strength",
-    "strength_range",
-    "has_bounded_conj",
-    "origin_value",
-)
+    "penalty_shape", "features", "distinct_features", "free_places", "least_strength",
+    "strength_range", "has_bounded_conj", "origin_value",
+)  # fmt: skip
+_ASKED: dict[Any, dict[str, Any]] = {}  # what penalties have said
+_PENALTIES, _FEW = 50, 1000  # of which it is kept, and for how many coefficients: at most 4 MB
 _OF_BOTH = (
     "small_rows", "scale", "least", "best_constant", "unpenalised", "value_at_origin",
     "target_views",
@@ -89,7 +85,8 @@ class Problem(Parts):
     ) -> None:
         super().__init__(X, intercept, intercept_scaling)
         self.loss = self.given_loss = check_loss(loss)
-        self.n_targets = count_targets(y, self.loss, penalty)
+        if np.ndim(y) == 2:
+            self.n_targets = count_targets(y, self.loss, penalty)
         y = y if self.n_targets == 1 else finite_matrix(y, "y", (self.n, self.n_targets)).ravel()
         y, self.classes = check_targets(y, self.loss, self.n * self.n_targets)
         self.y = self.plain_y = storage.read_only(y)
@@ -98,14 +95,16 @@ class Problem(Parts):
             own = self.offset if self.targets.block else self.offset.ravel()
             self.loss, y = with_offset(self.loss, self.y, own, block=self.targets.block)
             self.y = storage.read_only(y)
-        if not (isinstance(X, Problem) and self._share_penalty(X, penalty)):
-            self.feature_penalty = structure.check_penalty(penalty, self.p)  # on the features of X
-            self.penalty = self._given = self._on_coefficients(self.feature_penalty)
+        shared = isinstance(X, Problem) and self._share_penalty(X, penalty)
+        known = shared or self._set_penalty(penalty)
+        self._given = self.penalty
         self.lam = positive(lam, "lam")
         self.s = None if sample_weight is None else checked_weights(sample_weight, self.n)
-        self.c = storage.as_shares(shares_of(self.s, self.n))
+        self.c = np.broadcast_to(1.0 / self.n, self.n) if self.s is None else shares_of(self.s)
         self._refuse_tiny_lam()
-        self._refuse_impossible_penalty()
+        if not known:
+            self._refuse_impossible_penalty()
+            self._remember_penalty(penalty)
 
     def _share_penalty(self, other: Problem, penalty: Any) -> bool:
         """Take over what another problem knows of its penalty, if this is the same for sure."""
@@ -130,10 +129,28 @@ class Problem(Parts):
         if not np.isfinite(self.origin_value):
             raise ValueError("penalty: its constraints leave no coefficients at all")
 
-    def _on_coefficients(self, penalty: Any) -> Any:
-        """A penalty on the features of X as one on all coefficients."""
+    def _set_penalty(self, penalty: Any) -> bool:
+        """Check a penalty on the features of X, and state it on all coefficients. Returns whether
+        the same was asked before: most fits use few penalties."""
+        plain = structure.are_same(penalty, penalty)
+        if plain and (known := _ASKED.get(self._asked(penalty))):
+            self.__dict__.update(known)
+            return True
         weight = float(self.intercept == "penalised") if self.has_intercept else None
-        return structure.on_coefficients(penalty, self.p, weight, self.width)
+        self.feature_penalty = own = structure.check_penalty(penalty, self.p)
+        self.penalty = structure.on_coefficients(own, self.p, weight, self.width)
+        return False
+
+    def _asked(self, penalty: Any) -> Any:
+        return type(penalty), penalty, self.p, self.intercept, self.width
+
+    def _remember_penalty(self, penalty: Any) -> None:
+        """Keep what a penalty made of numbers says about few coefficients."""
+        if self.coef_size <= _FEW and structure.are_same(penalty, penalty):
+            if len(_ASKED) >= _PENALTIES:
+                _ASKED.clear()
+            names = {"feature_penalty", "penalty", *_OF_PENALTY} - {"origin_value"}  # of λ
+            _ASKED[self._asked(penalty)] = {name: getattr(self, name) for name in names}
 
     def _refuse_tiny_lam(self) -> None:
         if self.size**2 / self.lam > LARGEST**2:
@@ -178,7 +195,7 @@ class Problem(Parts):
         for fact in (*_OF_PENALTY, *_OF_BOTH, *FACTS_OF_CONSTANT):
             other.__dict__.pop(fact, None)
         other.intercept, other.constant = "penalised", value
-        other.penalty = other._on_coefficients(self.feature_penalty)
+        other.penalty = structure.on_coefficients(self.feature_penalty, self.p, 1.0, self.width)
         return other
 
     def with_data(self, X: Any) -> Problem:
@@ -242,6 +259,15 @@ class Problem(Parts):
     def shaped(self, vector: Floats) -> Floats:
         """A flat vector as users see it: with a column for each class, if there are several."""
         return vector if self.width == 1 else vector.reshape(-1, self.width)
+
+    def split(self, w: Floats) -> tuple[Floats, Any]:
+        """The coefficients of X, and the intercept as users see it (``intercept.py``): a number, or
+        one for each class."""
+        own = self.p * self.width
+        intercept = self.constant * w[own:] if self.has_intercept else np.zeros(self.width)
+        if self.shift is not None:
+            intercept = intercept - self.shift.image(w[:own].reshape(-1, self.width))
+        return self.shaped(w[:own]), float(intercept[0]) if self.width == 1 else intercept
 
     # --- what methods and certificates need to know -------------------------------------------
 

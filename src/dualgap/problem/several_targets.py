@@ -15,8 +15,7 @@ import numpy as np
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.losses.targets import Numbers, targets_of
-from dualgap.penalties.blocks import is_on_groups
-from dualgap.penalties.structure import on_coefficients
+from dualgap.penalties.structure import is_on_groups, on_coefficients
 
 # What a view cannot share with the whole problem.
 _OF_WHOLE = (
@@ -28,9 +27,9 @@ _OF_WHOLE = (
 
 
 def count_targets(y: Any, loss: Any, penalty: Any) -> int:
-    """The number of columns of y, if it has several and the problem allows that; else 1."""
+    """The number of columns of a matrix y, if the problem allows several; else 1."""
     shape = np.shape(y)
-    if len(shape) != 2 or shape[1] < 2 or targets_of(loss).labels:
+    if shape[1] < 2 or targets_of(loss).labels:
         return 1  # whatever is wrong with y, the targets of the loss say so
     if not isinstance(targets_of(loss), Numbers):
         return 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats, finite_vector
 
@@ -29,8 +27,6 @@ def checked_weights(sample_weight: Any, n: int) -> Floats | None:
     return None if weights.min() == largest else storage.read_only(weights.copy())
 
 
-def shares_of(weights: Floats | None, n: int) -> Floats:
-    if weights is None:
-        return np.broadcast_to(1.0 / n, n)
+def shares_of(weights: Floats) -> Floats:
     shares = weights / weights.max()  # first, so that the sum cannot overflow
-    return np.asarray(shares / shares.sum())
+    return storage.as_shares(shares / shares.sum())

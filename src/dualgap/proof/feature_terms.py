@@ -18,11 +18,10 @@ from dualgap.compile.rules import (
 )
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.exact import added
-from dualgap.linalg.products import is_zero
-from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import is_on_groups
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.group_terms import sums_over_groups
-from dualgap.proof.terms import LOST_SQUARE, Sums, chunk_sum, total, with_underflow
+from dualgap.proof.terms import Sums, chunk_sum, of_features
 
 
 def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts: Any) -> Sums:
@@ -30,16 +29,6 @@ def feature_terms(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, parts:
     action = sums_over_groups if is_on_groups(penalty) else sums_over_features
     sums = action(penalty, lam, w, u, u_error, parts)
     return of_features(sums, lam, w, u, bounded=len(u_error) > 0)
-
-
-def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums:
-    """What a kernel has found for features, with what underflow can have taken."""
-    found = total([sums])
-    if not bounded:
-        return found
-    # Squares of small numbers underflow, and λ makes them larger again.
-    of_w, of_u = (LOST_SQUARE * len(w) * max(lam, 1.0) * (not is_zero(v)) for v in (w, u))
-    return with_underflow(found, of_w, of_u)
 
 
 @ordered_kernel

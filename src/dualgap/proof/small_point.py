@@ -24,7 +24,7 @@ from dualgap.problem.intercept import shift_error
 from dualgap.proof import terms
 from dualgap.proof.block_terms import PER_TERM
 from dualgap.proof.dual_point import ROUNDED_UP, DualPoint, feasible_length
-from dualgap.proof.feature_terms import of_features, sums_over_features
+from dualgap.proof.feature_terms import sums_over_features
 from dualgap.proof.free_features import room_of
 from dualgap.proof.rounding import COST_ERROR, LOST_SQUARE, MULTIPLE, BalanceCost, growth_of
 from dualgap.proof.tuning import TUNING
@@ -58,29 +58,68 @@ def small_point(problem: Any, pair: Any) -> SmallPoint | None:
     a, z, sample_parts, bound = np.empty((4, n))
     u, error, parts = np.empty((3, d))
     features, lam = problem.features, problem.lam
+    moved = 0.0 if problem.shift is None else shift_error(problem, pair.w)
     loss, y, c, w = problem.loss, problem.y, problem.c, pair.w
-    length, if_exact, ballast, gap, dual = _small_point(
-        loss, X, problem.constant, problem.intercept is True, y, c, problem.row_squares,
-        problem.column_squares, shift_error(problem, w), features.low, features.high,
+    found, of_samples, of_features = _small_proof(
+        loss, contains_yz(loss), problem.penalty, X, problem.constant, problem.intercept is True, y,
+        c, problem.row_squares, problem.column_squares, moved, features.low, features.high,
         problem.has_bounded_conj, lam, problem.weight_error, w, pair.a, a, z, u, error, bound,
+        sample_parts, parts,
     )  # fmt: skip
+    length, if_exact, ballast, gap, dual = found
     if length < 0.0:
         return None
-    per_term = PER_TERM + problem.weight_error
-    of_samples = terms.sums_over_samples(
-        loss, contains_yz(loss), y, c, z, a, bound, sample_parts, per_term
-    )
-    found = sums_over_features(problem.penalty, lam, w, u, error, parts)
     used = np.array([ballast]) if ballast >= 0 else ()
     return SmallPoint(
         a, z,
         DualPoint(u, error, BalanceCost(0.0, gap, dual), used),
         terms.of_samples([of_samples], loss, a, bounded=True),
-        of_features(found, lam, w, u, bounded=True),
+        terms.of_features(of_features, lam, w, u, bounded=True),
         sample_parts,
         parts,
         1.0 - length / if_exact if if_exact > 0.0 else 1.0,
     )  # fmt: skip
+
+
+@ordered_kernel
+def _small_proof(
+    loss: Any,
+    multiplied: bool,
+    penalty: Any,
+    X: Any,
+    constant: float,
+    is_free: bool,
+    y: Any,
+    c: Any,
+    row_squares: Any,
+    column_squares: Any,
+    moved: float,
+    low: Any,
+    high: Any,
+    is_bounded: bool,
+    lam: float,
+    weight_error: float,
+    w: Any,
+    given: Any,
+    a: Any,
+    z: Any,
+    u: Any,
+    error: Any,
+    z_error: Any,
+    parts: Any,
+    feature_parts: Any,
+) -> Any:
+    """The point, and the sums over samples and over features there."""
+    point = _small_point(
+        loss, X, constant, is_free, y, c, row_squares, column_squares, moved, low, high, is_bounded,
+        lam, weight_error, w, given, a, z, u, error, z_error,
+    )  # fmt: skip
+    if point[0] < 0.0:
+        none = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return point, none, none
+    per_term = PER_TERM + weight_error
+    of_samples = terms.sums_over_samples(loss, multiplied, y, c, z, a, z_error, parts, per_term)
+    return point, of_samples, sums_over_features(penalty, lam, w, u, error, feature_parts)
 
 
 @ordered_kernel

@@ -32,7 +32,7 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import parallel
 from dualgap.linalg.exact import added, plus
 from dualgap.losses.targets import contains_yz, targets_of
-from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import is_on_groups
 from dualgap.proof import block_terms, group_terms
 from dualgap.proof.block_terms import BATCH, CHUNK, PER_TERM
 from dualgap.proof.tuning import TUNING
@@ -112,6 +112,16 @@ def of_samples(found: Sequence[Any], loss: Any, a: Any, *, bounded: bool) -> Sum
     if not bounded or not _has_exponentials(loss):
         return total(found)
     return with_underflow(total(found), _LOST_EXPONENTIAL, LOST_SQUARE * bool(a.any()))
+
+
+def of_features(sums: Any, lam: float, w: Any, u: Any, *, bounded: bool) -> Sums:
+    """The same of what a kernel has found for features."""
+    found = total([sums])
+    if not bounded:
+        return found
+    # Squares of small numbers underflow, and λ makes them larger again.
+    lost = LOST_SQUARE * len(w) * max(lam, 1.0)
+    return with_underflow(found, lost * bool(w.any()), lost * bool(u.any()))
 
 
 def _has_exponentials(loss: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof import terms
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
@@ -56,7 +56,7 @@ def known_solution(
     history.append(0.0, 0.0, 0, 0, 0.0, 0.0, least + problem.scale, least, problem.scale)
     seconds = time.perf_counter() - began
     history.append(1.0, 1.0, 0, 0, 0.0, seconds, proof.primal, proof.dual, proof.gap)
-    own, intercept = split(problem, w)
+    own, intercept = problem.split(w)
     return Solution(
         coef=own,
         intercept=intercept,

@@ -7,7 +7,6 @@ from typing import Any
 
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
 from dualgap.proof.certificate import Certificate
 
 
@@ -43,7 +42,7 @@ class Snapshot:
         probabilities: Floats | None = None,
     ) -> Snapshot:
         """Of a loop, on one machine or on many, with its best coefficients."""
-        coef, intercept = split(problem, best.copy())
+        coef, intercept = problem.split(best.copy())
         return Snapshot(
             epoch=loop.epochs,
             passes=loop.passes,

@@ -68,8 +68,8 @@ class History:
     dual: Floats
     gap: Floats
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[float, ...]] = []
+    def __init__(self, *rows: tuple[float, ...]) -> None:
+        self._rows = list(rows)
 
     def append(self, *row: float) -> None:
         if len(row) != len(self.columns):

@@ -1,7 +1,8 @@
-"""``solve``: check what a user asks for, run the loop, return the proof."""
+"""``solve``: check what a user asks for, and find and prove a model: at once, or by rounds."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -17,17 +18,16 @@ from dualgap.linalg import parallel
 from dualgap.linalg.validate import LARGEST, Floats, number, whole
 from dualgap.methods.auto import resolve
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
+from dualgap.proof.certificate import as_proof, attempt
+from dualgap.proof.dual_point import FLOAT64
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
-from dualgap.run.at_once import solved_at_once
+from dualgap.run.by_rounds import by_rounds
 from dualgap.run.checkpoint import Checkpoint
-from dualgap.run.interrupt import deferred
 from dualgap.run.loop import Loop
 from dualgap.run.loop_state import SavedRun, facts
-from dualgap.run.progress import Progress
 from dualgap.run.snapshot import Snapshot
-from dualgap.run.solution import Solution, Status
+from dualgap.run.solution import History, Solution, Status
 from dualgap.run.warm_start import as_start
 from dualgap.steps.base import Setting, Start, as_run
 
@@ -49,6 +49,7 @@ def solve(
     relative_to: str = "optimum",
     *,
     published: Callable[[Problem, Floats, Floats | None], Floats | None] | None = None,
+    **others: Any,
 ) -> Solution:
     """Fit a problem and prove how good the fit is.
 
@@ -56,10 +57,10 @@ def solve(
     ----------
     problem : Problem
     method : str, Method or step, default "auto"
-        A name from ``dualgap.methods.METHODS``; "auto" picks one and says why in
-        ``solution.method``.
+        A name from ``dualgap.methods.METHODS``, with parameters if wanted, as in
+        "adasdca+(m=50)"; "auto" picks one and says why in ``solution.method``.
     sampling : Sampling or str, optional
-        Replaces the method's own.
+        Replaces the method's own, as in "importance" or "tau-nice(64)".
     tol : float
         Stop when gap ≤ tol · D, where D is the proven lower bound of the objective: the model is
         then within ``tol`` of the best possible objective. D counts as at least 0.001·P(0), where
@@ -106,11 +107,7 @@ def solve(
     Solution
         Also after Ctrl-C: then the best certified model so far.
     """
-    if not isinstance(problem, Problem):
-        raise ValueError(
-            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
-            "use solve(Problem(X, y, loss, penalty, lam))"
-        )
+    _refuse_other_things(problem, others)
     tol = number(tol, "tol", 0.0, LARGEST)
     max_epochs = whole(max_epochs, "max_epochs", 0)
     limit = np.inf if max_seconds is None else number(max_seconds, "max_seconds", 0.0)
@@ -124,7 +121,7 @@ def solve(
     threads = None if n_threads is None else whole(n_threads, "n_threads", 1)
     store = None if checkpoint is None else Checkpoint(checkpoint, checkpoint_every)
     found = None if store is None else SavedRun.of(store.read())
-    with parallel.at_most(threads) as allowed:
+    with nullcontext() if threads is None else parallel.at_most(threads):
         # A resumed run keeps the method that "auto" chose for its first tol.
         name, chosen = resolve(method, sampling, problem, tol if found is None else found.tol)
         if not problem.scale + problem.least < LARGEST:
@@ -145,62 +142,74 @@ def solve(
         sampling = chosen.sampling.bind(problem) if draws else chosen.sampling
         goal = Goal.of(problem, tol, relative_to)
         watched = callback is not None or progress or store is not None
-        is_untimed = max_seconds is None and max_epochs > 0
+        # Only steps that draw may share the work on a set of coordinates.
+        allowed = parallel.count() if draws else 1
         setting = Setting(sampling, goal, allowed, max_epochs, rng, watched)
-        run = as_run(chosen.step.start(problem, start, setting))
-        interrupted = False
-        with closing(run):
-            if run.ends_at_once and not watched and warm_start is None and is_untimed:
-                solution, interrupted = solved_at_once(
-                    problem, run, goal, published, name, settings
-                )
-                if solution is not None:
-                    return solution
+        run = chosen.step.start(problem, start, setting)
+        is_plain = not watched and warm_start is None and max_seconds is None and max_epochs > 0
+        solution, interrupted = None, False
+        if is_plain and getattr(run, "ends_at_once", False):
+            try:
+                solution = _at_once(problem, run, goal, published, name, settings)
+            except KeyboardInterrupt:
+                interrupted = True
+        if solution is not None:
+            return solution
+        run = as_run(run)
+        with closing(run), parallel.at_most(threads):
             loop = Loop(problem, run, sampling, goal, max_epochs, limit, callback, rng)
-            loop.published = published
+            loop.published, loop.has_warm_start = published, warm_start is not None
             loop.interrupted = (lambda: True) if interrupted else bool
-            if found is not None:
-                found.restore(loop)
-            else:
-                loop.begin()
-                loop.has_warm_start = warm_start is not None
-                if start.coef is not None:
-                    loop.offer(start.coef)
-            status = _ended(loop, store, progress)
-        return replace(_proven(problem, loop, status), method=name, settings=settings)
+            solution = by_rounds(loop, start.coef, found, store, progress)
+        return replace(solution, method=name, settings=settings)
 
 
-def _ended(loop: Loop, store: Checkpoint | None, progress: bool) -> Status:
-    """How the loop ends."""
-    with Progress() if progress else nullcontext() as loop.progress:
-        if store is None:
-            return loop.run_to_the_end()
-        loop.checkpoint = store
-        with deferred() as loop.interrupted:
-            return loop.run_to_the_end()
+def _at_once(
+    problem: Problem, run: Any, goal: Goal, published: Any, name: str, settings: dict[str, str]
+) -> Solution | None:
+    """The solution that a loop would find in one round, without a loop, which would take a tenth of
+    the time of most fits to small data to decide that there is nothing to decide.
 
-
-def _proven(problem: Problem, loop: Loop, status: Status) -> Solution:
-    """The best model of a loop that has ended, with its proof."""
-    interrupted = status is Status.INTERRUPTED or loop.interrupted()
-    coef, dual = loop.best
-    found = loop.proof or find_proof(problem, coef, dual, loop.target)
-    proof, dual = found[:2]
-    target = loop.goal.gap(proof.dual)
-    own, intercept = split(problem, coef)
+    None if there is more to do; then the run stays as if it had not been asked. It starts at zero,
+    and nobody watches it.
+    """
+    began = time.perf_counter()
+    primal, dual = problem.value_at_origin, problem.least
+    if not problem.scale > 0.0 or primal - dual <= goal.gap(dual):
+        return None  # the start may do
+    made = run.advance(None)
+    found = attempt(problem, run.pair(), FLOAT64)
+    known = as_proof(problem, found)
+    reached = run.may_end and found.larger_gap <= goal.gap(known.certificate.dual)
+    proof = known if reached else None
+    shown = published(problem, known.w, known.z) if reached and published is not None else None
+    if shown is not None:
+        own = find_proof(problem, shown, known.dual, goal.gap(known.certificate.dual))
+        proof = own if own.certificate.gap <= goal.gap(own.certificate.dual) else None
+    if proof is None:
+        run.take_back(made)
+        return None
+    _, operations, updates = made
+    best = proof.certificate
+    first = 0.0, 0.0, 0, 0, 0, 0.0, primal, dual, max(primal - dual, 0.0)
+    epochs, seconds = updates / run.size, time.perf_counter() - began
+    seen = known.certificate
+    row = epochs, epochs, updates, 1, operations, seconds, seen.primal, seen.dual
+    history = History(first, (*row, max(seen.primal - seen.dual, 0.0)))
+    coef, intercept = problem.split(proof.w)
     return Solution(
-        coef=own,
+        coef=coef,
         intercept=intercept,
-        dual=problem.shaped(dual),
-        certificate=proof,
-        history=loop.history,
-        status=Status.CONVERGED if proof.gap <= target else status,
-        method="",
-        target=target,
-        passes=loop.passes,
-        interrupted=interrupted,
+        dual=problem.shaped(proof.dual),
+        certificate=best,
+        history=history,
+        status=Status.CONVERGED,
+        method=name,
+        settings=settings,
+        target=goal.gap(best.dual),
+        passes=epochs,
         problem=problem,
-        proof=found if loop.is_published else None,
+        proof=proof,
     )
 
 
@@ -211,6 +220,21 @@ def _generator(random_state: Any, is_needed: bool) -> np.random.Generator | None
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(f"random_state must be a seed or a Generator: {error}") from None
+
+
+def _refuse_other_things(problem: Any, others: dict[str, Any]) -> None:
+    """Arguments that ``solve`` does not have, and data where a problem belongs."""
+    for name, value in others.items():
+        raise TypeError(
+            f"solve has no argument {name!r}; if it is a parameter of a method or of a sampling, "
+            f"write it with its name, as in method='adasdca+({name}={value!r})' or "
+            "sampling='tau-nice(64)'"
+        )
+    if not isinstance(problem, Problem):
+        raise ValueError(
+            f"problem must be a dualgap.Problem, not {type(problem).__name__}: "
+            "use solve(Problem(X, y, loss, penalty, lam))"
+        )
 
 
 _PLAIN = (bool, int, float)

@@ -19,6 +19,7 @@ from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
 from dualgap.samplings.base import SetSampling, metric_squares
 from dualgap.samplings.estimate import estimated
+from dualgap.samplings.labels import as_labels
 
 
 def serial(X: Any) -> Floats:
@@ -37,7 +38,10 @@ def tau_nice(X: Any, tau: int) -> Floats:
 
 
 def distributed(X: Any, c: int, tau: int) -> Floats:
-    """v for ``tau`` samples of each of ``c`` partitions of consecutive samples (Lemma 8)."""
+    """v for ``tau`` samples of each of ``c`` partitions of consecutive samples (Lemma 8).
+
+    For other partitions: ``estimate(X, sampling)``, or ``sampling.eso`` of a ``Distributed``.
+    """
     problem = _plain(X)
     if whole(c, "c", 1) > problem.n:
         raise ValueError(f"c must be at most {problem.n}, the number of samples, not {c}")
@@ -56,11 +60,14 @@ def product(X: Any, groups: Any) -> Floats:
     ``groups``: a label for each sample, or a list of index arrays that hold each sample once.
     """
     problem = _plain(X)
-    _, runs = occurrences(problem, _labels(groups, problem.n))
-    if (runs > 1.0).any():
+    labels = as_labels(groups, "groups", problem.n)
+    if len(labels) != problem.n:
+        raise ValueError(f"groups has {len(labels)} labels where {problem.n} are needed")
+    _, active = occurrences(problem, labels)
+    if (active > 1.0).any():
         raise ValueError(
-            f"groups share {int((runs > 1.0).sum())} features, the first of them feature "
-            f"{int(np.argmax(runs > 1.0))}: product sampling needs groups that share none"
+            f"groups share {int((active > 1.0).sum())} features, the first of them feature "
+            f"{int(np.argmax(active > 1.0))}: product sampling needs groups that share none"
         )
     return metric_squares(problem, np.ones(problem.d))
 
@@ -106,22 +113,25 @@ def part_size(n: int, c: int) -> int:
 
 
 def occurrences(problem: Problem, labels: Any) -> tuple[Floats, Floats]:
-    """ω_j, the samples that have feature j (stored zeros do not), and in how many runs of equal
-    labels they lie."""
-    omega, runs = np.empty((2, problem.d))
-    _count(problem.rows, np.ascontiguousarray(labels, dtype=np.int64), omega, runs)
-    return omega, runs
+    """ω_j, how many samples have feature j (stored zeros do not count), and how many labels they
+    have."""
+    labels = np.ascontiguousarray(labels, dtype=np.int64)
+    omega, active = np.empty((2, problem.d))
+    _count(problem.rows, labels, np.argsort(labels, kind="stable"), omega, active)
+    return omega, active
 
 
 @kernel
-def _count(matrix: Any, labels: Any, counts: Any, runs: Any) -> None:
-    """For each place k: how many coordinates have a nonzero there, and in how many runs of equal
-    labels. With sorted labels that is the number of labels; in any order it is 1 if there is one.
+def _count(matrix: Any, labels: Any, order: Any, counts: Any, active: Any) -> None:
+    """For each place k: how many coordinates have a nonzero there, and with how many labels.
+
+    ``order``: the coordinates, sorted by label.
     """
     last = np.full(len(counts), -1, np.int64)
     counts[:] = 0.0
-    runs[:] = 0.0
-    for i in range(len(labels)):
+    active[:] = 0.0
+    for turn in range(len(order)):
+        i = order[turn]
         start, stop = span(matrix, i)
         for t in range(start, stop):
             if entry(matrix, i, t) != 0.0:
@@ -129,26 +139,10 @@ def _count(matrix: Any, labels: Any, counts: Any, runs: Any) -> None:
                 counts[k] += 1.0
                 if last[k] != labels[i]:
                     last[k] = labels[i]
-                    runs[k] += 1.0
+                    active[k] += 1.0
 
 
 def _plain(X: Any) -> Problem:
     """X as checked data, in the metric of an L2 penalty, which is that of X itself."""
     X = storage.as_data(X)
     return Problem(X, np.zeros(X.shape[0]))
-
-
-def _labels(groups: Any, n: int) -> Any:
-    if all(np.ndim(group) == 0 for group in groups):
-        if len(groups) != n:
-            raise ValueError(f"groups has {len(groups)} labels where {n} are needed")
-        return np.unique(np.asarray(groups), return_inverse=True)[1]
-    parts = [np.asarray(group) for group in groups]
-    members = np.concatenate(parts)
-    if members.dtype.kind not in "iu" or not np.array_equal(np.sort(members), np.arange(n)):
-        raise ValueError(f"groups must hold each of the indices 0 to {n - 1} exactly once")
-    if not all(len(part) for part in parts):
-        raise ValueError("groups has an empty group, of which no sample can be drawn")
-    labels = np.empty(n, np.int64)
-    labels[members] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return labels

@@ -9,8 +9,8 @@ import numpy as np
 
 from dualgap.linalg.validate import Floats, number
 from dualgap.samplings.base import Refresh, Sampling, StepRule
+from dualgap.samplings.clocks import draw_decaying
 from dualgap.samplings.scores import Scores
-from dualgap.samplings.sum_tree import draw_decaying
 
 # The most visits per unresolved coordinate, on average, in an epoch with decay; then gaps are
 # recomputed. docs/decisions/coordinate-steps.md has measurements of such epochs, not of this
@@ -50,4 +50,4 @@ class GapPerEpoch(AdaGap):
         if self.m == 1.0:
             return super().draw(weights, count, rng)
         count = min(count, _VISITS_PER_EPOCH * int(np.count_nonzero(weights)))
-        return draw_decaying(weights, rng.random(count), float(self.m))
+        return draw_decaying(weights, count, float(self.m), rng)

@@ -10,10 +10,10 @@ import numpy as np
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
 from dualgap.samplings.base import Refresh, Sampling
+from dualgap.samplings.clocks import draw_decaying
 from dualgap.samplings.importance import Importance
 from dualgap.samplings.residue import Residue
 from dualgap.samplings.scores import Scores
-from dualgap.samplings.sum_tree import draw_decaying
 
 
 @dataclass(frozen=True)
@@ -49,4 +49,4 @@ class ResidueDecay(Sampling):
         return self._start.weights(scores)
 
     def draw(self, weights: Floats, count: int, rng: np.random.Generator) -> Any:
-        return draw_decaying(weights, rng.random(count), float(self.m))
+        return draw_decaying(weights, count, float(self.m), rng)

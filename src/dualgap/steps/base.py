@@ -75,7 +75,7 @@ class Run(ABC):
     may_end: bool = True
     # Rounds made so far, if ``advance`` may make several; None: one for each call.
     rounds: int | None = None
-    # Whether the first round mostly is the whole run (``run/at_once.py``).
+    # Whether the first round mostly is the whole run (``run/solve.py``).
     ends_at_once: bool = False
     # Seconds spent on repeating earlier work; the history leaves them out.
     repeated_seconds: float = 0.0
@@ -210,9 +210,11 @@ class FullPassRun(Run):
     made_already: Any = None  # what the next call of ``advance`` returns, see ``take_back``
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.size = problem.n
-        self.entries = float(problem.entries / self.size)
+        self.problem, self.size = problem, problem.n
+
+    @property
+    def entries(self) -> float:  # type: ignore[override]
+        return float(self.problem.entries / self.size)
 
     def take_back(self, made: Any) -> None:
         self.made_already = made

@@ -14,7 +14,7 @@ import numpy as np
 from dualgap.compile import rules
 from dualgap.compile.kernels import kernel
 from dualgap.penalties import structure
-from dualgap.penalties.blocks import is_on_groups
+from dualgap.penalties.structure import is_on_groups
 from dualgap.testing._common import POINTS, SLOPES, check_compiled, holds, room
 from dualgap.testing.group_penalty_laws import check_group_penalty
 

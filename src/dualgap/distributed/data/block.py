@@ -20,7 +20,6 @@ from dualgap.linalg.validate import Floats, finite_vector, named, positive
 from dualgap.losses.targets import check_loss, targets_of
 from dualgap.penalties import REGISTRY
 from dualgap.penalties.proximal import Proximal
-from dualgap.penalties.structure import check_penalty
 from dualgap.problem.problem import Problem
 
 # Attributes that another process computes again instead of receiving them.
@@ -95,7 +94,7 @@ class Block(Problem):
         if totals.labels is not None and not targets.labels:  # least squares on labels
             y = np.where(y == totals.labels[1], 1.0, -1.0)
         self.y = self.plain_y = storage.read_only(targets.encode(y, totals.labels))
-        self.penalty = self._on_coefficients(check_penalty(spec.penalty, self.p))
+        self._set_penalty(spec.penalty)
         self.lam = positive(spec.lam, "lam")
         self.s = _weights(raw.weights, self.n)
         self.c = storage.as_shares(self.s / totals.weight)

@@ -22,7 +22,7 @@ from dualgap.distributed.tuning import TUNING
 from dualgap.linalg.parallel import single_threaded_blas
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof.certificate import Certificate
 from dualgap.run.solution import Status
 from dualgap.steps.base import Setting, vector
@@ -78,7 +78,7 @@ class NewtonDriver(Driver):
         else:
             run = run_on_sample(sample, self.facts.scale, setting)
             w, width = run.descent.w, run.losses.q
-        return joined(self.skeleton, *split(sample, w)), width
+        return joined(self.skeleton, *sample.split(w)), width
 
     def _undisturbed(self, action: Callable[[], None]) -> None:
         """Repeat what asks for sums until no partition is lost meanwhile."""

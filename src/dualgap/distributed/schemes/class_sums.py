@@ -32,6 +32,8 @@ from dualgap.steps.newton_cg.system import System
 class CurvatureAt:
     """The curvatures of all samples at W, which stay where they are."""
 
+    curved = None  # how many samples have any is not known here
+
     def __init__(self, W: Floats) -> None:
         self.W = W
 

@@ -1,7 +1,7 @@
 """What a fit with each kind of Newton system should cost: rounds × (exchange + bytes + local work).
 
 The constants are measurements (``tuning.py``) and not those of this cluster, so that the choice,
-and with it every bit of the result, depends on the problem and its partitions alone.
+and with it every bit of the result, depends on the problem alone.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Cost(NamedTuple):
 def cost_of(systems: str, skeleton: Block, entries: float) -> Cost:
     """The cost of a fit whose Newton systems are solved in this way; ``entries``: of all data."""
     totals, width, size = skeleton.totals, skeleton.width, float(skeleton.coef_size)
-    share = totals.largest / totals.n
-    depth = 1.0 + log2(totals.partitions)
+    share = 1.0 / TUNING.assumed_workers
+    depth = 1.0 + log2(TUNING.assumed_workers)
     passes = share * entries * width * TUNING.entry_seconds
     if systems == "hessians":
-        dense = 0.5 * totals.largest * size**2 * TUNING.dense_product_seconds
-        pairs = 0.5 * share * (entries * width) ** 2 / totals.n
+        dense = 0.5 * totals.n * size**2 * TUNING.dense_product_seconds
+        pairs = 0.5 * (entries * width) ** 2 / totals.n
         # Rows of few entries are multiplied one by one.
-        local = passes + min(dense, pairs * TUNING.sparse_product_seconds)
+        local = passes + share * min(dense, pairs * TUNING.sparse_product_seconds)
         return Cost(TUNING.hessian_rounds, 4.0 * size**2, local, depth)
     rounds = {
         "products": TUNING.product_rounds,

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
 from dualgap.steps.path.gram_path import PathPoint
 from dualgap.steps.path.moments import DataMoments, FoldMoments
 
@@ -44,7 +43,7 @@ def wide_errors(problem: Problem, points: list[PathPoint], X: Any, y: Any, weigh
     coefs, intercepts = np.zeros((len(points), len(used))), np.zeros(len(points))
     for row, point in enumerate(points):
         coefs[row, np.searchsorted(used, point.features)] = point.coef
-        intercepts[row] = split(problem, point.coefficients(problem))[1]
+        intercepts[row] = problem.split(point.coefficients(problem))[1]
     return mean_squared_errors(X[:, used], y, weights, coefs, intercepts)
 
 

@@ -22,12 +22,10 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
-from dualgap.compile.first_use import first_fit
-from dualgap.estimators.fits import max_epochs, seeds
-from dualgap.estimators.ignored import check_ignored
+from dualgap.estimators.fits import first_use, max_epochs, seeds
 from dualgap.estimators.selection.path_solutions import solutions_at
 from dualgap.estimators.selection.paths import warn_of_unsolved
-from dualgap.estimators.validated import sample_weights
+from dualgap.estimators.validated import check_settings, sample_weights
 from dualgap.linalg.validate import LARGEST, Floats, number
 from dualgap.problem import Problem
 from dualgap.run.solution import Solution
@@ -94,11 +92,11 @@ class CrossValidated:
         -------
         self
         """
-        check_ignored(self)
+        check_settings(self)
         routed = self._routed(params, sample_weight)
         X, y = self._validated(X, y)
         weights = sample_weights(sample_weight, len(y))
-        with first_fit(self):
+        with first_use(self):
             offset = None if offset is None else self._checked_offset(offset, y)
             choice = self._choose(X, y, weights, offset, routed)
             warn_of_unsolved(choice.unsolved, choice.points, stacklevel=3)

@@ -31,7 +31,6 @@ from dualgap.estimators.selection.paths import lasso_path
 from dualgap.estimators.validated import finite_data
 from dualgap.linalg.validate import Floats, number
 from dualgap.problem import Problem
-from dualgap.problem.intercept import split
 from dualgap.run.solution import Solution
 from dualgap.steps.path.column_path import ColumnPath
 from dualgap.steps.path.gram_path import gram_path
@@ -165,7 +164,7 @@ class LeastSquaresCV(CrossValidated):
         if wide:
             problem = self._least_squares(X, y, weights, ratio)
             *_, point = ColumnPath(problem, ratio, positive).points(alphas, *run)
-            found = split(problem, point.coefficients(problem))
+            found = problem.split(point.coefficients(problem))
             return found if point.solved else None
         assert moments is not None
         everything = np.arange(X.shape[0])

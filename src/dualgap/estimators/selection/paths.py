@@ -11,12 +11,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dualgap.estimators.columns import bounds_of, factors_of, on_columns
-from dualgap.estimators.fits import max_epochs, seeds
-from dualgap.estimators.fitted import finish
-from dualgap.estimators.ignored import check_word
+from dualgap.estimators.fits import finish, max_epochs, seeds
 from dualgap.estimators.penalties import by_ratio
 from dualgap.estimators.selection.grids import Cs_of, alphas_of
 from dualgap.estimators.selection.path_solutions import solutions_at, squared_solutions
+from dualgap.estimators.validated import check_word
 from dualgap.linalg.validate import LARGEST, Floats, number
 from dualgap.penalties import GroupLasso
 from dualgap.problem import Problem

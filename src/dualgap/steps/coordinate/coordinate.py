@@ -11,7 +11,8 @@ convex, 1/t when G_i only has a bounded domain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Literal
 
 from dualgap.problem import Problem
@@ -28,13 +29,21 @@ from dualgap.steps.coordinate.views import DualView, PrimalView
 
 @dataclass(frozen=True)
 class Coordinate(Step):
-    """The coordinate step. ``view``: "dual" (samples), "primal" (features), or "auto"."""
+    """The coordinate step. ``view``: "dual" (samples), "primal" (features), or "auto".
+
+    ``bound``: samplings by gap or residue need |w_j*| ≤ B in the primal view, where a penalty such
+    as L1 does not bound coefficients by itself ("Lipschitzing", Perekrestenko et al. 2017, section
+    4.1). "current" takes P(w)/λ, which falls as the run goes on, "start" P(w_0)/λ as in the paper.
+    """
 
     view: Literal["auto", "dual", "primal"] = "auto"
+    bound: Literal["current", "start"] = field(default="current", metadata={"later": True})
 
     def __post_init__(self) -> None:
         if self.view not in ("auto", "dual", "primal"):
             raise ValueError(f'view must be "auto", "dual" or "primal", not {self.view!r}')
+        if self.bound not in ("current", "start"):
+            raise ValueError(f'bound must be "current" or "start", not {self.bound!r}')
 
     def refusal(self, problem: Problem) -> str | None:
         dual = dual_refusal(problem) if self.view != "primal" else None
@@ -54,7 +63,11 @@ class Coordinate(Step):
 
     def start(self, problem: Problem, warm: Start, setting: Setting = Setting()) -> CoordinateRun:
         name = self.view_of(problem)
-        view = DualView(problem, warm.dual) if name == "dual" else PrimalView(problem, warm.coef)
+        if name == "dual":
+            return CoordinateRun(DualView(problem, warm.dual))
+        view = PrimalView(problem, warm.coef)
+        if self.bound == "start":
+            view.ceiling = problem.primal(view.x)
         return CoordinateRun(view)
 
 
@@ -83,7 +96,11 @@ class CoordinateRun(Run):
         self.view.refresh()
 
     def state(self) -> dict[str, Any]:
-        return {"x": self.view.x, "v": self.view.v}
+        own = {"x": self.view.x, "v": self.view.v}
+        ceiling = getattr(self.view, "ceiling", inf)
+        return own if ceiling == inf else {**own, "ceiling": ceiling}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.view.x[:], self.view.v[:] = state["x"], state["v"]
+        if isinstance(self.view, PrimalView):
+            self.view.ceiling = state.get("ceiling", inf)

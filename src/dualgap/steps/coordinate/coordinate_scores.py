@@ -49,7 +49,7 @@ class FeatureScorer(NamedTuple):
     """Scores of features, in the primal view; ``level`` bounds the penalty at the optimum.
 
     P(w*) ≤ P(w) leaves g_j(w_j*) − g_j(o_j) ≤ (P(w) − Σ inf φ)/λ − g(o) =: level, o_j the penalty's
-    own choice.
+    own choice. ``ceiling`` takes the place of P(w) if it is finite.
     """
 
     loss: Any
@@ -63,8 +63,11 @@ class FeatureScorer(NamedTuple):
     reach: Any
     strength: Any
     growth: Any  # of g_j, on the side where it grows slower
+    ceiling: float
 
     def level(self, x, v):
+        if self.ceiling < inf:
+            return _level(self.ceiling, self.least, self.lam)
         primal = 0.0
         for k in range(len(v)):
             if self.c[k] > 0.0:

@@ -223,7 +223,10 @@ class DualView(View):
 
 
 class PrimalView(View):
-    """Features as coordinates."""
+    """Features as coordinates. ``ceiling`` is the P(w) on which bounds of coefficients rest; ∞: the
+    current one."""
+
+    ceiling: float = inf
 
     def __init__(self, problem: Problem, start: Floats | None = None) -> None:
         q = np.full(problem.d, inf)
@@ -253,7 +256,8 @@ class PrimalView(View):
     def scores(self, pair: Pair, certificate: Certificate) -> Scores:
         problem = self.problem
         limit, residue, gap = np.empty((3, self.size))
-        feature_scores(self.scorer, certificate.primal, pair.w, pair.u, limit, residue, gap)
+        primal = certificate.primal if self.ceiling == inf else self.ceiling
+        feature_scores(self.scorer, primal, pair.w, pair.u, limit, residue, gap)
         return late_scores(
             residue=lambda: residue,
             gap=lambda: gap,
@@ -277,6 +281,7 @@ class PrimalView(View):
             np.ascontiguousarray(facts.reach),
             np.ascontiguousarray(facts.strength),
             np.minimum(facts.high, -facts.low),
+            self.ceiling,
         )
 
     @property

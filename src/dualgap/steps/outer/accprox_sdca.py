@@ -19,7 +19,7 @@ import numpy as np
 
 from dualgap.linalg.validate import Floats, whole
 from dualgap.problem import Problem
-from dualgap.proof.certificate import Certificate, Pair
+from dualgap.proof.certificate import Certificate, Pair, evaluate
 from dualgap.steps.base import Setting, Start, Step, vector
 from dualgap.steps.coordinate.coordinate import CoordinateRun
 from dualgap.steps.coordinate.views import DualView
@@ -88,11 +88,10 @@ class AcceleratedRun(ProximalPointRun):
         self.passes = passes
         self.steps = 0
         self.passes_made = 0  # in this outer step
-        self.first_gap: float | None = None
+        # P(0) − D(0), on which the accuracies of outer steps rest.
+        self.first_gap = 0.0 if passes else evaluate(problem, self.pair()).gap
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        if self.first_gap is None:
-            self.first_gap = certificate.gap
         self.passes_made += 1
         if not self._is_solved():
             return False
@@ -108,9 +107,12 @@ class AcceleratedRun(ProximalPointRun):
         """Whether the inner problem is solved well enough for the next outer step."""
         if self.passes is not None:
             return self.passes_made >= self.passes
-        first: float = self.first_gap or 0.0
-        allowed = 0.5 * self.eta * first * (1.0 - 0.5 * self.eta) ** self.steps
-        return bool(self.inner_certificate.gap <= allowed)
+        return bool(self.inner_certificate.gap <= self.allowed_gap)
+
+    @property
+    def allowed_gap(self) -> float:
+        """The gap of the inner problem at which this outer step ends."""
+        return float(0.5 * self.eta * self.first_gap * (1.0 - 0.5 * self.eta) ** self.steps)
 
     def state(self) -> dict[str, Any]:
         own = {

@@ -38,7 +38,7 @@ class MachineFeatures(NamedTuple):
     penalty: Any
     cells: Any
     machines: int
-    part: int  # samples of a worker
+    worker: Any  # of each sample
     own: bool  # whether workers see their own moves at once
     clock: Any
 
@@ -54,11 +54,11 @@ class MachineFeatures(NamedTuple):
         at = (OWN + self.machines) * j
         u = self.cells[at + SHARED]
         if self.own:
-            u += self.machines * self.cells[at + OWN + i // self.part]
+            u += self.machines * self.cells[at + OWN + self.worker[i]]
         return conj_slope(self.penalty, u, 0.0, j)
 
     def touch(self, j, amount, i, t):
-        self.cells[(OWN + self.machines) * j + OWN + i // self.part] += amount
+        self.cells[(OWN + self.machines) * j + OWN + self.worker[i]] += amount
 
     def expect(self, j):
         prefetch(self.cells, (OWN + self.machines) * j)
@@ -98,7 +98,8 @@ class MachineRun(BatchRun):
     def __init__(self, problem: Problem, warm: Start, step: DisDCA, setting: Setting) -> None:
         known = sampling_facts(problem, setting.sampling)
         super().__init__(problem, known.scores, n_threads=1)
-        machines, tau = setting.sampling.c, setting.sampling.tau
+        worker, tau = setting.sampling.labels(problem.n), setting.sampling.tau
+        machines = setting.sampling.c
         alone = problem.c / problem.lam * metric_squares(problem, np.ones(problem.d))
         own = step.variant == "practical"
         q = alone * (machines if own else machines * tau)
@@ -106,9 +107,8 @@ class MachineRun(BatchRun):
         self.a = dual_start(problem, warm.dual)
         self.clock = np.zeros(1)
         self.cells = np.zeros(self.width * problem.d)
-        part = -(-problem.n // machines)
         self.features = MachineFeatures(
-            problem.penalty, self.cells, machines, part, own, self.clock
+            problem.penalty, self.cells, machines, worker, own, self.clock
         )
         self.samples = DualSteps(problem.loss, problem.y, q, problem.c / problem.lam, self.a)
         self.refresh()

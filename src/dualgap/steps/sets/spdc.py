@@ -26,12 +26,12 @@ from dualgap.linalg.validate import Floats, number, positive
 from dualgap.penalties.l2 import L2
 from dualgap.penalties.proximal import Proximal
 from dualgap.problem import Problem
-from dualgap.proof import terms
 from dualgap.proof.certificate import Certificate, Pair
 from dualgap.samplings import Full, TauNice
 from dualgap.steps.base import Setting, Start, Step, dual_start, multiclass_refusal, vector
 from dualgap.steps.sets.batch import BatchRun
 from dualgap.steps.sets.batch_kernels import wake_all
+from dualgap.steps.sets.perturbation import Perturbation, RecentredPerturbation
 from dualgap.steps.sets.saddle import BEFORE, SHARE, WIDTH, SaddleFeatures, SaddleSamples, U, W
 from dualgap.steps.sets.sampling_facts import probability_refusal, sampling_facts
 
@@ -66,6 +66,10 @@ def single_step_sizes(lengths: Floats, p: Floats, mu: float, gamma: float) -> St
     return StepSizes(0.5 * ratio / size, 0.5 / ratio / size, 1.0 - 1.0 / slow)
 
 
+# What a checkpoint keeps of the perturbation.
+_KEPT = ("delta_a", "delta_w", "level", "length")
+
+
 @dataclass(frozen=True)
 class SPDC(Step):
     """SPDC steps; what is not given is chosen as the theorems say.
@@ -75,7 +79,8 @@ class SPDC(Step):
                   convex; None: from the target of the gap
     ``recentre``  perturb around the last point that was reached, instead of around 0 for all time:
                   then a δ of the order √tol does what takes a δ of the order tol in the paper
-                  (10 to 50 times fewer passes on small SVMs), since it costs less and less
+                  (10 to 50 times fewer passes on small SVMs), since it costs less and less.
+                  False: the paper's method, δ = ε/C₁ (``perturbation.py``)
     """
 
     tau: float | None = None
@@ -112,6 +117,12 @@ class SPDC(Step):
         return SaddleRun(problem, warm, self, setting)
 
 
+def perturbation_of(problem: Problem, step: SPDC, target: float, lengths: Floats) -> Perturbation:
+    """What is added to the problem at the start of a run."""
+    kind = RecentredPerturbation if step.recentre else Perturbation
+    return kind(problem, target, step.delta, float(lengths.max()))
+
+
 class SaddleRun(BatchRun):
     """A run of SPDC, in stages with a perturbation of their own where there is one."""
 
@@ -129,36 +140,18 @@ class SaddleRun(BatchRun):
         self.cells[W::WIDTH] = problem.features.origin if warm.coef is None else warm.coef
         self.cells[BEFORE::WIDTH] = self.cells[W::WIDTH]
         self.refresh()
-        self._choose_perturbation(setting.target)
+        self.perturbation = perturbation_of(problem, step, setting.target, self.lengths)
+        self.recentring = step.recentre and self.perturbation.needed
+        self.last_gap = np.inf  # at the end of the last stage
         self._begin(np.zeros(problem.d), np.zeros(problem.n))
-
-    def _choose_perturbation(self, target: float) -> None:
-        """δ for the dual and the primal variables; 0 where none is needed.
-
-        Moving by the sizes ``slope`` and ``length`` that a and w typically have then costs about
-        the target (Corollary 2), or, with recentring, the geometric mean of target and P(0).
-        """
-        problem = self.problem
-        level = max(target, 1e-12 * problem.scale)
-        if self.step.recentre:
-            level = 10.0 * np.sqrt(level * problem.scale)
-        slopes = np.empty(problem.n)
-        terms.slopes(problem.loss, problem.y, problem.decision(problem.features.origin), slopes)
-        slope = float(np.sqrt(np.sum(problem.c * slopes**2))) or 1.0
-        length = problem.scale / slope / (float(self.lengths.max()) or 1.0)
-        strength = problem.features.strength
-        fixed = self.step.delta
-        self.delta_a = 0.0 if problem.loss.gamma > 0.0 else fixed or level / slope**2
-        self.delta_w = 0.0 if strength.min() > 0.0 else fixed or level / length**2
-        self.level = level
-        self.recentring = self.step.recentre and self.delta_a + self.delta_w > 0.0
 
     def _begin(self, w: Floats, a: Floats) -> None:
         """Start a stage whose perturbation is centred at w and a."""
         self.centre = w, a
         problem, step = self.problem, self.step
-        gamma = problem.loss.gamma + self.delta_a
-        mu = problem.lam * float(problem.features.strength.min()) + self.delta_w
+        gamma = problem.loss.gamma + self.perturbation.delta_a
+        mu = problem.lam * float(problem.features.strength.min())
+        mu += self.perturbation.delta_w
         if self.batches:
             pace = batch_step_sizes(self.lengths, problem.n * self.p[0], mu, gamma)
         else:
@@ -169,8 +162,8 @@ class SaddleRun(BatchRun):
         )
         self.until = self.time + _STAGE / (1.0 - pace.theta)
         penalty = problem.penalty
-        if self.delta_w > 0.0:
-            rho = np.full(problem.d, self.delta_w / problem.lam)
+        if self.perturbation.delta_w > 0.0:
+            rho = np.full(problem.d, self.perturbation.delta_w / problem.lam)
             penalty = Proximal(penalty, storage.read_only(rho), storage.read_only(w))
         q = np.full(problem.n, 1.0 / sigma) if self.batches else self.p * problem.n / sigma
         pull = tau * mu
@@ -180,7 +173,8 @@ class SaddleRun(BatchRun):
             penalty, self.cells, self.batches, self.shares, t, theta, boost, decay
         )
         self.samples = SaddleSamples(
-            problem.loss, problem.y, q, problem.c / problem.lam, self.a, self.delta_a, a
+            *(problem.loss, problem.y, q, problem.c / problem.lam),
+            *(self.a, self.perturbation.delta_a, a),
         )
 
     def pair(self) -> Pair:
@@ -189,12 +183,11 @@ class SaddleRun(BatchRun):
         return Pair(w, self.a.copy(), self.problem.decision(w), u, z_anew=True)
 
     def adapt(self, pair: Pair, certificate: Certificate) -> bool:
-        """Move the centre once the stage has come closer to its saddle point by a factor e²."""
-        if self.recentring and self.time >= self.until:
-            length = float(np.sum(pair.w**2))
-            if self.step.delta is None and self.delta_w * length > self.level:
-                self.delta_w = self.level / length  # w turned out to be longer than was guessed
-            self._begin(pair.w, pair.a)
+        """Begin a stage anew once it has come closer to its saddle point by a factor e²."""
+        if self.perturbation.needed and self.time >= self.until:
+            self.perturbation.follow(pair.w, certificate.gap, self.last_gap)
+            self.last_gap = certificate.gap
+            self._begin(*((pair.w, pair.a) if self.recentring else self.centre))
         return False
 
     def resting(self) -> bool:
@@ -213,15 +206,21 @@ class SaddleRun(BatchRun):
         self.cells[U::WIDTH] = self.problem.average(self.a)
 
     def state(self) -> dict[str, Any]:
-        names = ("a", "cells", "shares", "time", "until", "delta_w")
         w, a = self.centre
-        return {**{name: getattr(self, name) for name in names}, "centre_w": w, "centre_a": a}
+        own = {name: getattr(self, name) for name in ("a", "cells", "shares", "time", "until")}
+        known = {name: getattr(self.perturbation, name) for name in _KEPT}
+        return {**own, **known, "centre_w": w, "centre_a": a, "last_gap": self.last_gap}
 
     def restore(self, state: dict[str, Any]) -> None:
         for name in ("a", "cells", "shares"):
             getattr(self, name)[:] = state[name]
         self.time = state["time"]
-        self.delta_w = min(self.delta_w, state["delta_w"])  # that of a smaller target is smaller
+        for name in _KEPT:  # files of earlier versions know only one of them
+            now = getattr(self.perturbation, name)
+            larger = name == "length"  # those of a smaller target are smaller
+            kept = state.get(name, now)
+            setattr(self.perturbation, name, max(now, kept) if larger else min(now, kept))
+        self.last_gap = state.get("last_gap", np.inf)
         centre = vector(state, "centre_w", self.problem.d), vector(state, "centre_a", self.size)
         self._begin(*centre)
         self.until = state["until"]

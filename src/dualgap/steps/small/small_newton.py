@@ -48,7 +48,7 @@ class SmallNewton(FullPass):
                 "the data are not small, there are several decision values for each "
                 "sample, or features other than the intercept have no penalty"
             )
-        return shape_refusal(problem)
+        return None if problem.penalty_shape is not None else shape_refusal(problem)
 
     def describe(self, problem: Problem) -> str:
         return "Newton steps on augmented Lagrangians, compiled as a whole"
@@ -64,7 +64,7 @@ class SmallNewtonRun(FullPassRun):
     checks_are_proofs = ends_at_once = True
 
     def __init__(self, problem: Problem, warm: Start, setting: Setting) -> None:
-        super().__init__(problem)
+        self.problem, self.size = problem, problem.n
         shape = problem.penalty_shape
         assert shape is not None  # other penalties are refused
         loss, n, d = problem.loss, problem.n, problem.d
@@ -128,8 +128,8 @@ class SmallNewtonRun(FullPassRun):
         steps, end = self._descend(most)
         self.made += steps
         self.may_end = end != 0
-        products = steps * (4 + self.problem.d)
-        return int(end >= 0), *self.worth(products)
+        operations = self.size * steps * (4 + self.problem.d)
+        return int(end >= 0), operations, operations / 2
 
     def _descend(self, most: int) -> tuple[int, int]:
         loss, goal = self.problem.loss, self.setting.goal
