@@ -26,7 +26,7 @@ from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
-from dualgap.problem.intercept import joined, split
+from dualgap.problem.intercept import joined
 from dualgap.proof.intercept_reach import SUM_ERROR
 from dualgap.proof.prove import prove_pair
 from dualgap.proof.radius import radius_of_coefficients, row_squares
@@ -92,7 +92,7 @@ class Validation:
 
     def _test(self, w: Floats, b: float) -> tuple[Floats, Floats]:
         problem = self.problem
-        coef, intercept = split(problem, w)
+        coef, intercept = problem.split(w)
         moved = 0.0
         if problem.shift is not None:
             moved = float(problem.shift.image(coef.reshape(-1, 1))[0])

@@ -23,7 +23,6 @@ from dualgap.choices.between import Point, middle_of, pair_of
 from dualgap.choices.fold import Bounds, FoldProblems
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.validate import LARGEST, Floats, number, whole
-from dualgap.problem.intercept import split
 from dualgap.run.solve import solve
 
 _FIRST_TOL = 1e-6  # of the first fits, relative to P(0)
@@ -282,7 +281,7 @@ class _Search:
 
 
 def _as_start(problem: Any, w: Floats, a: Floats) -> Any:
-    return *split(problem, w), problem.shaped(a)
+    return *problem.split(w), problem.shaped(a)
 
 
 def _without_points(cell: _Cell) -> _Cell:
