@@ -1,10 +1,12 @@
 """Coverage looks away while Numba compiles: tracing every line would take twice as long.
 
-And kernels are compiled at once, since the last bits of interpreted first fits are others.
+And kernels are compiled at once, since the last bits of interpreted first fits are others. Where
+shells start the tests in the background, Ctrl-C is ignored: tests that send it need it back.
 """
 
 import functools
 import os
+import signal
 import sys
 
 from numba.core.dispatcher import _FunctionCompiler
@@ -28,3 +30,6 @@ def untraced(method):
 _FunctionCompiler.compile = untraced(_FunctionCompiler.compile)
 
 os.environ.setdefault("DUALGAP_COMPILE", "always")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
