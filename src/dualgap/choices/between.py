@@ -20,14 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from dualgap.compile.kernels import kernel
-from dualgap.compile.rules import slope
 from dualgap.compile.scalar import EPS
 from dualgap.linalg import storage
 from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
-from dualgap.proof.intercept_reach import SUM_ERROR
+from dualgap.proof.intercept_reach import SUM_ERROR, slope_in_intercept
 from dualgap.proof.prove import prove_pair
 from dualgap.proof.radius import radius_of_coefficients, row_squares
 
@@ -138,22 +136,9 @@ class Validation:
         Points are moved to that ``side`` by as much as they may be rounded.
         """
         problem = self.problem
-        total, size = _slope_in_b(problem.loss, problem.y, problem.c, z, b, side * 4.0 * EPS)
+        total, size = slope_in_intercept(problem.loss, problem.y, problem.c, z, b, side * 4.0 * EPS)
         error = (64.0 + problem.n) * EPS * size
         return float(np.sign(total) * max(abs(total) - error, 0.0))
-
-
-@kernel
-def _slope_in_b(loss: Any, y: Any, c: Any, z: Any, b: float, moved: float) -> tuple[float, float]:
-    """Σ c φ'(z + b) and the sum of sizes, with z + b moved by a share of what it is made of."""
-    total, size = 0.0, 0.0
-    for i in range(len(y)):
-        at = z[i] + b
-        at += moved * (abs(at) + abs(z[i]) + abs(b) + abs(y[i]) + 1.0)
-        own = c[i] * slope(loss, at, y[i]) if c[i] > 0.0 else 0.0
-        total += own
-        size += abs(own)
-    return total, size
 
 
 def _hull(one: tuple[Floats, Floats], other: tuple[Floats, Floats], room: Floats) -> Interval:

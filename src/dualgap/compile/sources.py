@@ -10,6 +10,7 @@ from pathlib import Path
 APART = (
     "__main__.py",
     "_moved.py",
+    "choices",
     "cli",
     "datasets",
     "distributed",

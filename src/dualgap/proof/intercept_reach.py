@@ -107,3 +107,18 @@ def _least_parts(
             if total > enough:
                 break
     return total
+
+
+@kernel
+def slope_in_intercept(
+    loss: Any, y: Any, c: Any, z: Any, b: float, moved: float
+) -> tuple[float, float]:
+    """Σ c φ'(z + b) and the sum of sizes, with z + b moved by a share of what it is made of."""
+    total, size = 0.0, 0.0
+    for i in range(len(y)):
+        at = z[i] + b
+        at += moved * (abs(at) + abs(z[i]) + abs(b) + abs(y[i]) + 1.0)
+        own = c[i] * slope(loss, at, y[i]) if c[i] > 0.0 else 0.0
+        total += own
+        size += abs(own)
+    return total, size
