@@ -14,7 +14,7 @@ from dualgap.run.solution import Solution
 from dualgap.run.solve import solve
 
 _OWN_SHARE = 0.1  # of the limit that a model may use up at its own λ; the rest is for other λ
-_EQUAL = 1.0 + 1e-12  # ends of pieces that differ by rounding alone
+_PROGRESS = 1.0 - 1e-12  # pieces that are shorter cover nothing: the path would not end
 _STEP = 0.9  # the share of a stride beyond the last piece that the next model is expected to cover
 
 
@@ -132,7 +132,7 @@ class _Walk:
                 if self.fits == 1 or not interrupted:
                     self.refuse(model)
                 break
-            if top * _EQUAL < covered:  # too long a stride: it leaves a hole
+            if top < covered:  # too long a stride: it leaves a hole
                 lam = float(np.sqrt(lam * covered))
                 continue
             bottom, below = model.reach(self.bound, self.low)
@@ -141,7 +141,7 @@ class _Walk:
             )
             if bottom <= self.low:
                 break
-            if bottom >= covered / _EQUAL:
+            if bottom >= covered * _PROGRESS:
                 self.refuse(model)
             lam = max(bottom * (bottom / lam) ** _STEP if lam > bottom else bottom, self.low)
             covered = bottom
