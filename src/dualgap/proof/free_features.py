@@ -67,8 +67,11 @@ def free_features(problem: Any) -> FreeFeatures:
     X = np.empty((problem.n, len(features)), order="F")
     for column, j in zip(X.T, features):
         column[:] = problem.one_column(j)
-    kept, collinear = independent_columns(X, c)
+    kept, collinear, orthogonal = independent_columns(X, c)
     features, X = features[kept], np.asfortranarray(X[:, kept])
+    if orthogonal is not None:
+        sizes = np.sqrt(np.sum(orthogonal * orthogonal, axis=0))
+        return FreeFeatures(features, np.asfortranarray(orthogonal / sizes), collinear, q, settled)
     size = np.sqrt([problem.square_of_column(j) for j in features])
     scaled = X / np.where(size > 0.0, size, 1.0)
     return FreeFeatures(features, scaled, collinear, q, settled)

@@ -20,31 +20,41 @@ _PARTS = TUNING.combination_denominator
 _EXACT = 2.0**53  # float64 adds up whole numbers below it without errors
 
 
-def independent_columns(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which others follow exactly; whether some only nearly do, then all columns."""
+def independent_columns(X: Floats, c: Floats) -> tuple[Any, bool, Floats | None]:
+    """Columns from which others follow exactly; whether some only nearly do, then all columns.
+
+    Third, orthogonal columns of about the same span, if those of X are too close to dependent ones
+    for a search.
+    """
     used = X if X.shape[1] == 1 else X[c > 0.0]
     peaks = np.max(np.abs(used), axis=0, initial=0.0)  # not by squares, which underflow
     if X.shape[1] == 1:
-        return np.flatnonzero(peaks), False
+        return np.flatnonzero(peaks), False, None
     seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
     sizes = np.sqrt(np.sum(seen * seen, axis=0))
     seen /= np.where(sizes > 0.0, sizes, 1.0)
     kept: list[int] = []
     others: list[int] = []
-    basis = np.empty((len(X), 0))
+    basis, least = np.empty((len(X), 0)), 1.0
     for j in reversed(range(X.shape[1])):  # a constant column first
         rest = seen[:, j] - basis @ (basis.T @ seen[:, j])
         rest -= basis @ (basis.T @ rest)
         left = float(np.sqrt(np.sum(rest * rest)))
-        if left > TUNING.independent_share:
+        if left > TUNING.least_share:
             kept.append(j)
+            least = min(least, left)
             basis = np.column_stack([basis, rest / left])
         elif peaks[j] > 0.0:
             others.append(j)
     kept.sort()
     if not all(_follows(used, kept, j) for j in others):
-        return np.arange(X.shape[1]), True
-    return np.array(kept, dtype=np.int64), False
+        return np.arange(X.shape[1]), True, None
+    places = np.array(kept, dtype=np.int64)
+    if least > TUNING.independent_share:
+        return places, False, None
+    root = np.sqrt(c)[:, None]
+    orthogonal = np.divide(basis, root, out=np.zeros_like(basis), where=root > 0.0)
+    return places, False, orthogonal
 
 
 def _follows(X: Floats, kept: list[int], j: int) -> bool:
