@@ -12,6 +12,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
+from dualgap.proof.free_features import near_columns
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
 from dualgap.run.solution import History, Solution, Status
@@ -53,7 +54,8 @@ def known_solution(
         proof, dual = found[:2]
         target = goal.gap(proof.dual)
     solved = proof.gap <= target
-    if not (solved or (problem.features.free.all() and problem.unpenalised.collinear)):
+    hopeless = problem.features.free.all() and problem.unpenalised.collinear
+    if not (solved or hopeless):
         return None
     history, least = History(), problem.least
     history.append(0.0, 0.0, 0, 0, 0.0, 0.0, least + problem.scale, least, problem.scale)
@@ -70,6 +72,7 @@ def known_solution(
         method=method,
         target=target,
         passes=1.0,
+        near=() if solved else near_columns(problem),
         problem=problem,
         proof=found,
     )
