@@ -153,7 +153,7 @@ def certificate_from_all_sums(
             # An exact balance costs little of D(a), but up to |x||w| of the terms of the gap: where
             # free coefficients are large, the difference of the two bounds is far smaller.
             apart = _rounded_up(upper - dual) if dual > -np.inf else np.inf
-            gap = apart if apart < 0.5 * gap else gap
+            gap = apart if 0.0 <= apart < 0.5 * gap else gap  # below 0 a law is broken: as_proof
             upper = min(upper, _rounded_up(dual_error - samples.conjs - features.conjs + gap))
     if problem.width > 1:
         feature_parts = feature_parts.reshape(problem.d, -1).sum(axis=1)
