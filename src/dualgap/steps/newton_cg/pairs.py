@@ -1,8 +1,8 @@
 """Whole Hessians of many classes, from pairs of features and pairs of classes.
 
     Σ_i x_i x_iᵀ ⊗ (diag(h_i) − h_i h_iᵀ/Σh_i)
-An entry for features j, m and classes k ≠ l is −Σ_i (x_ij x_im)(h_ik h_il/Σh_i): all of them are one
-product of two matrices, one of which has a row for each pair of features and the other for each
+An entry for features j, m and classes k ≠ l is −Σ_i (x_ij x_im)(h_ik h_il/Σh_i): all of them are
+one product of two matrices, one of which has a row for each pair of features and the other for each
 pair of classes. As Hessians of losses are 0 along what is the same for all classes, a block on the
 diagonal is minus the sum of the others in its row. That is half the arithmetic of rows spread over
 all classes, and none of these has to be written. Where features are many, each pair of classes has
@@ -12,6 +12,7 @@ a Gram matrix of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,17 +38,18 @@ def summed_pairs(X: Floats, h: Floats, over_sums: Floats) -> Floats:
         work = 0.25 * n * (d * width) ** 2
         count = _SECTIONS if work >= _SHARED_FROM and n >= _SECTIONS else 1
         cuts = [n * turn // count for turn in range(count + 1)]
-        calls = [(X[i:j], h[i:j], over_sums[i:j]) for i, j in zip(cuts, cuts[1:])]
-        sums = parallel.together(_grams if d >= MANY_FEATURES else _of_pairs, calls)
+        calls = [(X[i:j], h[i:j], over_sums[i:j]) for i, j in pairwise(cuts)]
+        many = d >= MANY_FEATURES
+        sums: Any = sum(parallel.together(_grams if many else _products, calls))
         blocks = np.zeros((width, width, d, d))
-        blocks[np.tril_indices(width, -1)] = -sum(sums)
+        blocks[np.tril_indices(width, -1)] = -(sums if many else unfolded(sums, d))
         blocks += blocks.swapaxes(0, 1)
     blocks[own, own] = -blocks.sum(axis=1)
     return np.ascontiguousarray(blocks.transpose(2, 0, 3, 1)).reshape(d * width, d * width)
 
 
-def _of_pairs(X: Floats, h: Floats, over_sums: Floats) -> Floats:
-    """Σ h_ik h_il/Σh_i x_i x_iᵀ for each pair of classes, as one product."""
+def _products(X: Floats, h: Floats, over_sums: Floats) -> Floats:
+    """Σ (h_ik h_il/Σh_i)(x_ij x_im) for each pair of classes and each pair of features."""
     d, width = X.shape[1], h.shape[1]
     total = np.zeros((width * (width - 1) // 2, d * (d + 1) // 2))
     for features, rows in feature_pairs(X, len(total)):
@@ -58,7 +60,7 @@ def _of_pairs(X: Floats, h: Floats, over_sums: Floats) -> Floats:
             at = k * (k - 1) // 2
             np.multiply(one[:k], other[k], out=classes[at : at + k])
         total += classes @ features.T
-    return unfolded(total, d)
+    return total
 
 
 def feature_pairs(X: Floats, others: int = 0) -> Iterator[tuple[Floats, slice]]:
@@ -87,13 +89,13 @@ def unfolded(sums: Floats, d: int) -> Floats:
 
 
 def _grams(X: Floats, h: Floats, over_sums: Floats) -> Floats:
-    """The same, one after the other."""
+    """Σ h_ik h_il/Σh_i x_i x_iᵀ for each pair of classes."""
     pairs: Any = list(zip(*np.tril_indices(h.shape[1], -1)))
     total = np.zeros((len(pairs), X.shape[1], X.shape[1]))
     rows = max(_CHUNK_ENTRIES // X.shape[1], _LEAST_ROWS)
     for first in range(0, len(X), rows):
         x, one, unit = (part[first : first + rows] for part in (X, h, over_sums))
-        for out, (k, m) in zip(total, pairs):
+        for turn, (k, m) in enumerate(pairs):
             part = x * np.sqrt(one[:, k] * one[:, m] * unit)[:, None]
-            out += part.T @ part
+            total[turn] += part.T @ part
     return total
