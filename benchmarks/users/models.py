@@ -93,7 +93,7 @@ def _cyanure(instance: Instance, setting: Setting) -> Any:
 
 
 def _free_squared_hinge(instance: Instance) -> bool:
-    return "intercept_penalty" not in instance.params and instance.params["loss"] != "hinge"
+    return not _penalised(instance) and instance.params.get("loss") == "squared_hinge"
 
 
 def _penalised(instance: Instance) -> bool:
