@@ -160,6 +160,9 @@ def test_thresholds_and_classes_within_their_bounds(shift):
         seen |= not proven.all()
     assert seen
     assert proven.all()
+    model.thresholds_ = model.thresholds_ + 1.0
+    with pytest.raises(ValueError, match="changed after the fit"):
+        model.predict_certified(X)
     assert not dg.OrdinalLogisticRegression(C=np.inf).fit(X, Y).predict_certified(X).any()
 
 

@@ -151,6 +151,10 @@ class OrdinalLogisticRegression(
     def _added(self) -> Any:
         return 0.0  # ``decision_radius`` is about x·w
 
+    def _are_mine(self, coef: Any, intercept: Any) -> bool:
+        same = np.array_equal(self.thresholds_, -np.atleast_1d(intercept))
+        return same and super()._are_mine(coef, intercept)
+
     def decision_radius(self, X: Any, offset: Any = None) -> Any:
         """How far each x·w can be from that of the exact optimum.
 
