@@ -82,7 +82,7 @@ def sweeps_instead(n: int, x: Floats) -> int:
     size = max(int(np.count_nonzero(x)), 1)
     less, more = min(n, size), max(n, size)
     products = less * less * (0.5 * more + less / 3.0)
-    return int(products / (TUNING.solve_speed * n * size))
+    return int(products / (TUNING.column_solve_speed * n * size))
 
 
 def curvatures(
