@@ -181,6 +181,8 @@ def test_intercepts_are_numbers_of_numpy():
     X, y = DIABETES
     assert isinstance(dg.Ridge().fit(X, y).intercept_, np.float64)
     assert dg.Ridge().fit(X.astype(np.float32), y).intercept_.dtype == np.float32
+    for model in (dg.Ridge(fit_intercept=False), dg.LinearSVC(fit_intercept=False)):
+        assert type(model.fit(*IRIS).intercept_) is float  # SHAP takes np.float64 for an array
 
 
 def test_the_lasso_has_paths_and_does_not_mind_check_input():
