@@ -221,7 +221,7 @@ class Loop(Epochs, FailedProofs):
         products = self._known_products()
         self.release_pair()
         self.run.release_memory()
-        if self._prove_published(products[0]):
+        if self._prove_published(*products):
             return Status.CONVERGED
         found = self._checked_proof()
         if found is None:
@@ -247,15 +247,15 @@ class Loop(Epochs, FailedProofs):
             return None
         return as_proof(self.problem, found)
 
-    def _prove_published(self, z: Floats | None) -> bool:
+    def _prove_published(self, z: Floats | None, u: Floats | None) -> bool:
         """Whether the coefficients that will be published reach the target, if these are others
-        than the best ones. ``z``: the product of the best ones, if it is known."""
+        than the best ones. ``z`` and ``u``: the products of the best pair, if they are known."""
         coef, dual = self.best
         shown = None if self.published is None else self.published(self.problem, coef, z)
         self.is_published = shown is None
         if shown is None:
             return False
-        found = find_proof(self.problem, shown, dual, self.target)
+        found = find_proof(self.problem, shown, dual, self.target, u=u)
         reached = found.certificate.gap <= self.goal.gap(found.certificate.dual)
         if reached:
             self.proof, self.best, self.is_published = found, (shown, found.dual), True
