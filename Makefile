@@ -34,7 +34,7 @@ test-sklearn: $(READY)
 
 # Each method on each loss and penalty that it accepts, of which ``test`` makes a selection.
 test-every: $(READY)
-	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/steps/test_every_method.py
+	DUALGAP_EVERY=1 $(BIN)/pytest -n 2 tests/steps/test_every_method.py tests/steps/test_rivals.py
 
 # Real processes that fail, and gigabytes on disk: many minutes, and room for several GB.
 test-cluster: $(READY)

@@ -76,13 +76,19 @@ def test_one_process_compiles_what_fits_miss_and_they_use_it(tmp_path):
     assert run(tmp_path)["started"] == 0  # all is there already
 
 
-@pytest.mark.parametrize(
-    "environment", [{"DUALGAP_COMPILE": "foreground"}, {"CI": "true"}, {"PYTEST_VERSION": "8"}]
-)
-def test_nothing_is_started_where_it_is_not_wanted(tmp_path, environment):
-    found = run(tmp_path, **environment)
+def test_nothing_is_started_where_it_is_not_wanted(tmp_path):
+    found = run(tmp_path, CI="true")
     assert found["started"] == 0
     assert found["compiled"] > 2  # by the second fit
+
+
+@pytest.mark.parametrize("name", ["DUALGAP_COMPILE", *background._UNWELCOME])
+def test_who_says_that_it_is_not_wanted(monkeypatch, name):
+    for other in ("DUALGAP_COMPILE", *background._UNWELCOME):
+        monkeypatch.delenv(other, raising=False)
+    assert background._is_welcome()
+    monkeypatch.setenv(name, "foreground")
+    assert not background._is_welcome()
 
 
 @pytest.fixture

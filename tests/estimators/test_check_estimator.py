@@ -39,6 +39,7 @@ def checks():
 
 # Some checks ask for few iterations, or hand over data that no model fits.
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_is_content(estimator, check):
     check(estimator)

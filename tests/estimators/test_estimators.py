@@ -25,6 +25,8 @@ from sklearn.svm import LinearSVR as TheirSVR
 
 import dualgap as dg
 from dualgap import estimators, losses, penalties
+from dualgap.estimators import fits
+from dualgap.linalg import parallel
 
 IRIS, KINDS = load_iris(return_X_y=True)
 IRIS = IRIS[::2] - IRIS.mean(axis=0)
@@ -335,6 +337,23 @@ def test_a_callback_sees_and_stops():
     model.fit(X, Y)
     assert len(seen) == 3
     assert model.dual_gap_ <= seen[0]
+
+
+def test_several_problems_on_large_data_use_all_cores(monkeypatch):
+    """With the same bits; a callback sees them one after the other."""
+    model = dg.LinearSVC(method="cd-uniform", tol=1e-3, intercept_penalty="l2")
+    one = clone(model).set_params(n_jobs=1).fit(IRIS, KINDS)
+    used = []
+    in_threads = fits._in_threads
+    monkeypatch.setattr(fits, "_in_threads", lambda *args: used.append(1) or in_threads(*args))
+    monkeypatch.setattr(parallel, "TUNING", parallel.TUNING._replace(worthwhile=1))
+    with parallel.at_most(2):
+        all_cores = clone(model).fit(IRIS, KINDS)
+        assert len(used) == 1
+        clone(model).set_params(n_jobs=1).fit(IRIS, KINDS)
+        clone(model).set_params(callback=lambda snapshot: False).fit(IRIS, KINDS)
+    assert len(used) == 1
+    np.testing.assert_array_equal(one.coef_, all_cores.coef_)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

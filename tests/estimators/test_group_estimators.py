@@ -48,6 +48,18 @@ def test_the_group_lasso_is_that_of_celer(groups, intercept):
     assert proof.primal == pytest.approx(ours.certificate_.primal, rel=1e-7)
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_groups_of_one_feature_are_a_lasso(positive):
+    weights = np.linspace(0.5, 2.0, 12)
+    model = dg.GroupLasso(1, 0.1, weights=weights, positive=positive, tol=1e-10).fit(X, y)
+    penalty = dg.penalties.GroupLasso(1, weights, positive=positive)
+    grouped = dg.solve(dg.Problem(X, y, "squared", penalty, 0.1, intercept=True), tol=1e-10)
+    np.testing.assert_allclose(model.coef_, grouped.coef, atol=1e-6)
+    assert model.certificate_.primal == pytest.approx(grouped.certificate.primal, rel=1e-8)
+    with pytest.raises(ValueError, match="weights must have one entry for each of the 12"):
+        dg.GroupLasso(1, 0.1, weights=weights[1:]).fit(X, y)
+
+
 def test_positive_coefficients_and_unpenalised_groups_are_those_of_skglm():
     for options in ({"positive": True}, {"weights": WEIGHTS * (WEIGHTS < 2.0)}):
         ours = dg.GroupLasso(GROUPS, 0.1, tol=1e-10, **options).fit(X, y)

@@ -81,6 +81,7 @@ def test_the_optimum_is_that_of_an_independent_solver(loss, intercept):
     assert found.certificate.dual <= best.fun + 1e-12
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("size", [1.0, 1e8])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_exact_arithmetic_verifies_certificates_with_offsets(loss, size, tmp_path):

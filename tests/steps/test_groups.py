@@ -12,6 +12,7 @@ from dualgap.methods import METHODS
 from dualgap.penalties import GroupLasso, SparseGroupLasso
 from dualgap.proof.screening import proven_zero
 from dualgap.run.path import grid, lambda_max, path
+from dualgap.steps.groups import support
 from dualgap.testing import check_step
 
 N, P = 40, 15
@@ -217,6 +218,42 @@ def test_columns_take_over_where_a_gram_matrix_does_not_pay(monkeypatch):
         if loss == "squared":
             difference = by_columns.certificate.primal - by_gram.certificate.primal
             assert abs(difference) <= 1e-9 * by_gram.certificate.primal
+
+
+@pytest.mark.parametrize("n", [7, 40])  # fewer and more samples than coefficients
+def test_newton_steps_over_columns_solve_the_system_of_the_support(n):
+    draw = np.random.default_rng(0)
+    places = np.array([0, 2, 6, 7, 11, 13])
+    starts = np.concatenate([[0], np.cumsum(np.diff(places) ** 2)])
+    moving = draw.random(13) < 0.8
+    columns = draw.standard_normal((13, n)) * moving[:, None]
+    right, damping = draw.standard_normal(13) * moving, draw.random(5) + 0.1
+    bends, D = [], np.zeros((13, 13))
+    for t in range(5):
+        one = slice(places[t], places[t + 1])
+        root = draw.standard_normal((one.stop - one.start, one.stop - one.start))
+        bends.append((root @ root.T).ravel())
+        keep = moving[one]
+        D[one, one] = bends[-1].reshape(root.shape) * np.outer(keep, keep)
+        across = np.trace(D[one, one]) / max(len(root) - 1, 1)
+        D[one, one] += np.diag(np.where(keep, 0.3 * across + damping[t], 1.0))
+    factors = support._factors(np.concatenate(bends), places, starts, 0.3, damping, moving)
+    found = support._solved(columns, factors, right)
+    np.testing.assert_allclose(found, np.linalg.solve(columns @ columns.T + D, right), rtol=1e-8)
+
+
+def test_many_active_groups_take_few_gap_checks():
+    # With sweeps alone it was 33.
+    draw = np.random.default_rng(1)
+    common = draw.standard_normal((50, 20))
+    many = draw.standard_normal((50, 1000)) + np.repeat(common, 50, axis=1)
+    y = many[:, :500] @ draw.standard_normal(500) + 20.0 * draw.standard_normal(50)
+    problem = dg.Problem(many, y, "squared", GroupLasso(50), 1.0, intercept=True)
+    problem = problem.with_lam(0.001 * lambda_max(problem))
+    solution = dg.solve(problem, tol=1e-6)
+    assert solution.converged
+    assert np.count_nonzero(solution.coef) > 500
+    assert len(solution.history) <= 12
 
 
 def test_random_groups_against_the_objective_at_other_points():

@@ -49,7 +49,8 @@ PARAMETERS = {
         Start from the coefficients and dual variables of the last fit.""",
     "n_jobs": """int, optional
         Threads: one for each problem if there are several (classes, targets), else inside a run.
-        None is one thread, except that passes over large data use all cores.""",
+        None is one thread, except that large data use all cores: passes over them, and several
+        problems on them.""",
     "verbose": """int, default 0
         Whether to show a progress line; for one thread only.""",
     "method": """str, Method or step, default "auto"

@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 from dualgap import losses
 from dualgap.compile.first_use import first_fit
 from dualgap.estimators.published import OF_DIFFERENCES, published
+from dualgap.linalg import parallel
 from dualgap.linalg.validate import Floats, whole
 from dualgap.penalties.thresholds import Thresholds
 from dualgap.problem import Problem
@@ -94,14 +95,17 @@ def solve_all(
     epochs = max_epochs(model.max_iter)
     stop = Stop()
     run_seeds = seeds(model.random_state, len(subproblems))
-    single = len(subproblems) == 1
+    first = model._problem(X, subproblems[0])  # the others share its data and norms
+    single, watched = len(subproblems) == 1, reports is not None or model.callback is not None
     threads = 1 if single and model.n_jobs is None else effective_n_jobs(model.n_jobs)
+    # With n_jobs=None, passes over large data use all cores, as BLAS does, and so do several
+    # problems on such data.
+    if model.n_jobs is None and not (single or watched or model.verbose):
+        stored = first.rows if first.by_rows else first.columns
+        threads = 1 if parallel.is_one_section(stored) else parallel.count()
     workers = min(threads, len(subproblems))
     alone = workers == 1
-    # With n_jobs=None, passes over large data use all cores, as BLAS does.
     threads_each = None if alone and model.n_jobs is None else threads if single else 1
-
-    first = model._problem(X, subproblems[0])  # the others share its data and norms
 
     def run(k: int) -> Fit:
         listener = None if reports is None else reports.listener(k)

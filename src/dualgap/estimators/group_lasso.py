@@ -62,6 +62,12 @@ class GroupLasso(OnGroups):
     """
 
     def _penalty(self) -> Any:
+        if type(self.groups) is int and self.groups == 1:  # a Lasso, for which more is known
+            return (
+                penalties.L1()
+                if self.weights is None
+                else penalties.Weighted(penalties.L1(), self.weights)
+            )
         return penalties.GroupLasso(self.groups, self.weights)
 
 

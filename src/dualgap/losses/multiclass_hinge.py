@@ -57,9 +57,9 @@ class MulticlassHinge(NamedTuple):
         for k in range(len(z)):
             out[k] = -out[k]
 
-    def hessian_weights(self, shares):
-        """h of all samples, where ∇²φ = diag(h) − hhᵀ/Σh and ∇φ = s − e_y, for shares s."""
-        return (shares > 0.0) / self.gamma
+    def hessian_weights(self, shares, c):
+        """h of all samples, where ∇²cφ = diag(h) − hhᵀ/Σh and ∇cφ = s − ce_y, for shares s."""
+        return (shares > 0.0) * (c / self.gamma)
 
     def conj(self, a, y):
         share = moved_share(a, int(y))

@@ -53,8 +53,8 @@ class Softmax(NamedTuple):
         """Entry (k, m) of ∇²φ for all samples, where a = −∇φ(z): s_k(δ_km − s_m), s = e_y − a."""
         return ((y == k) - a[:, k]) * (float(k == m) - (y == m) + a[:, m])
 
-    def hessian_weights(self, shares):
-        """h of all samples, where ∇²φ = diag(h) − hhᵀ/Σh and ∇φ = s − e_y: the shares s."""
+    def hessian_weights(self, shares, c):
+        """h of all samples, where ∇²cφ = diag(h) − hhᵀ/Σh and ∇cφ = s − ce_y: the shares s."""
         return shares
 
     def conj(self, a, y):

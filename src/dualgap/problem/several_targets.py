@@ -26,6 +26,13 @@ _OF_WHOLE = (
 )  # fmt: skip
 
 
+# What views share: the penalty is the same for each, and so are the free features.
+_OF_EACH = (
+    "features", "distinct_features", "free_places", "least_strength", "strength_range",
+    "has_bounded_conj", "unpenalised",
+)  # fmt: skip
+
+
 def count_targets(y: Any, loss: Any, penalty: Any) -> int:
     """The number of columns of a matrix y, if the problem allows several; else 1."""
     shape = np.shape(y)
@@ -56,7 +63,7 @@ def views_of(problem: Any) -> list[Any]:
         view.offset = None if problem.offset is None else problem.offset[:, k]
         view.penalty = on_coefficients(problem.feature_penalty, problem.p, constant, 1)
         if views:
-            view.__dict__["unpenalised"] = views[0].unpenalised
+            view.__dict__.update((fact, getattr(views[0], fact)) for fact in _OF_EACH)
         views.append(view)
     return views
 

@@ -69,12 +69,9 @@ class PartitionedClasses:
     def summed(self, slopes: Floats) -> Floats:
         return slopes
 
-    def no_image(self) -> Floats:
-        return np.zeros(self.shape)
-
-    def hessian_times(self, V: Floats, at: CurvatureAt) -> tuple[Floats, Floats]:
-        """V, which stands for XV, and the product with the Hessian."""
-        return V, self._ask(class_product, at.W, compact(V.ravel()))
+    def hessian_times(self, V: Floats, at: CurvatureAt) -> Floats:
+        """The product with the Hessian."""
+        return self._ask(class_product, at.W, compact(V.ravel()))
 
     def squares(self, at: CurvatureAt) -> Floats:
         return self._ask(class_squares, at.W, None)

@@ -40,7 +40,7 @@ def class_product(
     """The product of the Hessian of a partition (a task)."""
     began, curvature = time.perf_counter(), _curvature(block, question.at)
     assert question.v is not None
-    product = Products(block).hessian_times(_matrix(block, question.v), curvature)[1]
+    product = Products(block).hessian_times(_matrix(block, question.v), curvature)
     return PartitionSums.of_partition(began, (), compact(product.ravel())), a
 
 

@@ -134,9 +134,9 @@ def descend(
     tolerance: float,
     fraction: float,
     most: int,
-) -> tuple[float, float]:
+) -> tuple[float, bool, float]:
     """At most ``most`` sweeps, until no violation exceeds ``tolerance`` or the ``fraction`` of the
-    largest in the first sweep; returns that one, and the entries read.
+    largest in the first sweep; returns that one, whether it got there, and the entries read.
 
     ``intercept`` is the place in x of a free intercept, -1 if there is none. It is set to its
     minimum after every step, so that columns far from 0 need no more sweeps than others.
@@ -146,6 +146,7 @@ def descend(
     active = np.empty(len(ids), np.int64)
     past, goal, along = np.empty((_EXTRAPOLATED, len(x))), np.empty(len(x)), np.empty(len(r))
     count, first, total, everything, known = 0, -1.0, 0, True, 0
+    done = False
     for _ in range(most):
         if everything:
             count = len(ids)
@@ -186,6 +187,7 @@ def descend(
             tolerance = max(tolerance, fraction * first)
         if largest <= tolerance:
             if everything:
+                done = True
                 break
             everything = True
         else:
@@ -197,4 +199,4 @@ def descend(
             if extrapolate(past, goal):
                 total += _jump(matrix, blocks, lam, set_, ids, places, h, r, x, goal, along)
                 everything = True
-    return first, float(total)
+    return first, done, float(total)

@@ -22,7 +22,7 @@ from dualgap.problem import Problem
 from dualgap.proof import group_terms, terms
 from dualgap.proof.dual_point import feasible_length_of
 from dualgap.steps.base import FullPass, Setting, Start
-from dualgap.steps.groups import column_blocks, gram_blocks, line_search
+from dualgap.steps.groups import column_blocks, gram_blocks, line_search, support
 from dualgap.steps.groups.block_model import BlockModel
 from dualgap.steps.groups.tuning import TUNING as GROUPS
 from dualgap.steps.working_set.columns import is_one_set
@@ -67,6 +67,9 @@ class GroupsRun(WorkingSetRun):
         self.labels[blocks.order] = np.repeat(np.arange(blocks.n_blocks), self.sizes)
         # A bound on the curvature of a block: the sum of those of its features.
         self.block_bound = np.bincount(self.labels, self.bound, blocks.n_blocks)
+        self.share = GROUPS.first_share  # of the curvature of norms, in Newton steps over columns
+        self.by_eigenvalues = self.model.dense and self.sizes.max() <= GROUPS.dense_block
+        self.curvature = np.full(blocks.n_blocks, np.nan)
         self.free = np.zeros(blocks.n_blocks, bool)
         self.free[self.labels[problem.free_places // blocks.width]] = True
 
@@ -154,29 +157,56 @@ class GroupsRun(WorkingSetRun):
     def _descend(
         self, least: Floats, x: Floats, tolerance: float, h: Floats
     ) -> tuple[float, float]:
+        """Sweeps over the blocks of the set and, where it is dense, Newton steps in between."""
         problem, model = self.problem, self.model
-        q, start = np.empty(len(model.ids)), np.zeros(problem.n)
-        column_blocks.curvatures(self.matrix, h, self.set, model.places, least, start, q)
+        q = self._block_curvatures(least, h)
         intercept = problem.p if problem.intercept is True else -1
         found = np.flatnonzero(self.set == intercept)
-        first, work = column_blocks.descend(
-            self.matrix,
-            self.blocks,
-            problem.lam,
-            self.set,
-            model.ids,
-            model.places,
-            q,
-            h,
-            self.r.copy(),
-            x,
-            int(found[0]) if len(found) else -1,
-            problem.constant,
-            tolerance,
-            GROUPS.left_at_end if self.quadratic and self.final else TUNING.columns_left,
-            TUNING.quadratic_sweeps if self.quadratic else self.sweeps,
-        )
+        place, r = int(found[0]) if len(found) else -1, self.r.copy()
+        of_set = self.set, model.ids, model.places, q, h, r, x, place, problem.constant
+        exact = self.quadratic and self.final
+        fraction = GROUPS.left_at_end if exact else TUNING.columns_left
+        most = TUNING.quadratic_sweeps if self.quadratic else self.sweeps
+        first, work, made, by_newton = -1.0, 0.0, 0, self.model.dense
+        few = max(support.sweeps_instead(problem.n, x), GROUPS.least_sweeps)
+        while made < most:
+            count = min(few, most - made) if by_newton else most - made
+            largest, done, read = column_blocks.descend(
+                self.matrix, self.blocks, problem.lam, *of_set, tolerance, fraction, count
+            )
+            work, made = work + read, made + count
+            if first < 0.0:
+                first, fraction, tolerance = largest, 0.0, max(tolerance, fraction * largest)
+            if done or made >= most:
+                break
+            length = support.step(self, self.share, q, h, r, x)
+            by_newton, few = length is not None, GROUPS.least_sweeps
+            if length is not None and length < 1.0:
+                few = max(support.sweeps_instead(problem.n, x), few)
+            self._adapt_share(length)
         return float(first), float(work)
+
+    def _adapt_share(self, length: float | None) -> None:
+        if length is not None:
+            full = length == 1.0
+            self.share *= GROUPS.share_after_full if full else GROUPS.share_after_short
+            self.share = min(max(self.share, GROUPS.least_share), 1.0)
+
+    def _block_curvatures(self, least: Floats, h: Floats) -> Floats:
+        """Those of the blocks of the set; of a quadratic loss, which never change, once."""
+        ids, places = self.model.ids, self.model.places
+        new = np.isnan(self.curvature[ids]) if self.quadratic else np.ones(len(ids), bool)
+        if new.any():
+            some = np.repeat(new, np.diff(places))
+            parts = np.concatenate([[0], np.cumsum(self.sizes[ids[new]])])
+            own, of_new = np.empty(int(new.sum())), (self.set[some], parts)
+            if self.by_eigenvalues:
+                support.curvatures(self.columns, *of_new, h, least[some], own)
+            else:
+                zeros = np.zeros(self.problem.n)
+                column_blocks.curvatures(self.matrix, h, *of_new, least[some], zeros, own)
+            self.curvature[ids[new]] = own
+        return np.asarray(self.curvature[ids])
 
     def _model_left(self) -> float:
         return GROUPS.left_at_end if self.final else TUNING.rough_model
@@ -219,8 +249,12 @@ class GroupsRun(WorkingSetRun):
             return super()._search(x, value)
         return line_search.search(self, x, value)
 
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"share": self.share}
+
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
+        self.share = float(state.get("share", self.share))  # older versions made no such steps
         labels = self.labels[self.set]
         ids = labels[np.flatnonzero(np.diff(labels, prepend=-1))]
         known = self.model.known

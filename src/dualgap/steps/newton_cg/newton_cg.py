@@ -142,8 +142,10 @@ class NewtonCGRun(ClassRun):
         low, high, length = 0.0, np.inf, 1.0
         at_low, at_high = -self.decrement, np.inf
         for trial in range(TUNING.trials):
-            new = self.losses.at(at.z + length * along)
-            slope = float(np.sum(new.slopes * along)) + lam * (first + length * bend)
+            z = length * along
+            z += at.z
+            new = self.losses.at(z)
+            slope = float(np.einsum("ij,ij->", new.slopes, along)) + lam * (first + length * bend)
             value = new.value + penalty + lam * length * (first + 0.5 * length * bend)
             falls = value <= at.value + penalty + TUNING.rounding * abs(value)
             if falls and abs(slope) <= TUNING.slope_left * self.decrement:

@@ -16,6 +16,7 @@ from scipy.linalg import lapack
 
 from dualgap.linalg.validate import Floats
 from dualgap.steps.newton_cg.losses_at import Curvature
+from dualgap.steps.newton_cg.pairs import MANY_FEATURES, feature_pairs, unfolded
 from dualgap.steps.newton_cg.products import Products
 
 Preconditioner = Callable[[Floats], Floats]
@@ -29,12 +30,7 @@ def class_blocks(
     weights."""
     X = products.few_rows(places)
     weights = at.diagonals(slice(None) if places is None else places) / share
-    d, width = quadratic.shape
-    inverses = np.empty((width, d, d))
-    for k in range(width):
-        block = (X * weights[:, k : k + 1]).T @ X
-        block[np.diag_indices(d)] += quadratic[:, k]
-        inverses[k] = inverse(block)
+    inverses = _inverses(_blocks(X, weights) + quadratic.T[:, :, None] * np.eye(len(quadratic)))
     # The Hessian of the losses is 0 along steps that are the same for all classes. Without that
     # constraint blocks would allow them, and a strong penalty on nothing else would hold them back.
     together = inverse(inverses.sum(axis=0))
@@ -76,6 +72,33 @@ def diagonal(products: Products, at: Curvature, quadratic: Floats) -> Preconditi
 def _diagonal(products: Products, at: Curvature, quadratic: Floats) -> Floats:
     found = products.squares(at.diagonals()) + quadratic
     return np.where(found > 0.0, found, 1.0)
+
+
+def _blocks(X: Floats, weights: Floats) -> Floats:
+    """Σ_i weights_ik x_i x_iᵀ for each class k."""
+    d = X.shape[1]
+    if d >= MANY_FEATURES:
+        return np.array([(X * own[:, None]).T @ X for own in weights.T])
+    blocks = np.zeros((weights.shape[1], d * (d + 1) // 2))
+    for features, rows in feature_pairs(X):
+        blocks += weights[rows].T @ features.T
+    return unfolded(blocks, d)
+
+
+def _inverses(matrices: Floats) -> Floats:
+    """The inverse of each matrix; those of many small ones at once, if they are regular."""
+    size = np.sqrt(np.maximum(np.diagonal(matrices, axis1=1, axis2=2), 0.0))
+    unit = 1.0 / np.where(size > 0.0, size, 1.0)
+    units = unit[:, :, None] * unit[:, None, :]
+    scaled = matrices * units
+    own = np.arange(matrices.shape[1])
+    scaled[:, own, own] = 1.0 + _RIDGE
+    try:
+        np.linalg.cholesky(scaled)
+        found = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        return np.array([inverse(matrix) for matrix in matrices])
+    return np.asarray(0.5 * (found + found.swapaxes(1, 2)) * units)
 
 
 def inverse(matrix: Floats) -> Floats:

@@ -41,10 +41,6 @@ class Products:
         """Some rows of dense X, in float64."""
         return np.asarray(self.problem.X[chunk], dtype=np.float64)
 
-    def no_image(self) -> Floats:
-        """X times 0."""
-        return np.zeros((self.problem.n, self.width))
-
     def times(self, W: Floats) -> Floats:
         """X W."""
         if not self.dense:
@@ -66,26 +62,24 @@ class Products:
             return self.problem.summed(A.ravel(), self.width).reshape(-1, self.width)
         return self._added(lambda chunk, X: A[chunk])
 
-    def hessian_times(self, V: Floats, curvature: Any) -> tuple[Floats, Floats]:
-        """X V, and Xᵀ ``curvature(rows, X V)``; the curvature overwrites what it is given."""
+    def hessian_times(self, V: Floats, curvature: Any) -> Floats:
+        """Xᵀ ``curvature(rows, X V)``; the curvature overwrites what it is given."""
         if not self.dense:
-            image = self.times(V)
-            T = image.copy()
+            T = self.times(V)
             calls = [(some, T[some]) for chunks in self.pieces for some in chunks]
             parallel.together(curvature, calls)
-            return image, self.summed(T)
-        problem, image = self.problem, np.empty((self.problem.n, self.width))
+            return self.summed(T)
+        problem = self.problem
         own, last = V[: problem.p], problem.constant * V[-1]
 
         def curved(chunk: slice, X: Floats) -> Floats:
             T = X @ own
             if problem.has_intercept:
                 T += last
-            image[chunk] = T
             curvature(chunk, T)
             return T
 
-        return image, self._added(curved)
+        return self._added(curved)
 
     def _added(self, factor: Any) -> Floats:
         """Σ XᵀT over chunks of rows X, with T = ``factor(chunk, X)``."""

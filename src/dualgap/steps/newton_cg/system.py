@@ -25,7 +25,7 @@ from dualgap.steps.newton_cg.products import Products
 from dualgap.steps.newton_cg.tuning import TUNING
 
 Gain = Callable[[Floats, Floats], float]
-_HESSIAN_ROWS = 1 << 20  # numbers of a chunk of rows spread over all classes: bounds the memory
+_HESSIAN_ROWS = 1 << 20  # numbers of rows that are made dense at once: bounds the memory
 _ENTRY = (
     250.0  # for each entry of XV besides its product: a skinny matrix, and the Hessians of losses
 )
@@ -89,7 +89,7 @@ class System:
         size, used = self.quadratic.size, at.curved
         n = self.problem.n if used is None else len(used)
         H = np.zeros((size, size))
-        rows = max(_HESSIAN_ROWS // size, 1)
+        rows = max(_HESSIAN_ROWS // self.problem.d, 1)
         for first in range(0, n, rows):
             some: Any = slice(first, min(first + rows, n))
             places = None if rows >= n else np.arange(some.start, some.stop)
@@ -115,13 +115,12 @@ class System:
     ) -> tuple[Floats, Floats, int]:
         solve = self._preconditioner(at, quadratic)
         step, residual = np.zeros_like(gradient), -gradient
-        image = self.products.no_image()
         along = solve(residual)
         size = float(np.sum(residual * along))
         enough, promised, count, check = TUNING.forcing**2 * size, 0.0, 0, TUNING.first_check
         self.broken = False
         while count < TUNING.most_products and size > 0.0:
-            along_image, curved = self.products.hessian_times(along, at)
+            curved = self.products.hessian_times(along, at)
             curved += quadratic * along
             count += 1
             bend = float(np.sum(along * curved))
@@ -129,7 +128,6 @@ class System:
                 break
             length = size / bend
             step += length * along
-            image += length * along_image
             residual -= length * curved
             promised += 0.5 * length * size
             improved = solve(residual)
@@ -137,12 +135,12 @@ class System:
             if size <= enough or self.gap_of(residual) <= negligible:
                 break
             if count == check:
-                if not gain(step, image) >= TUNING.kept_promise * promised:
+                if not gain(step, self.products.times(step)) >= TUNING.kept_promise * promised:
                     self.broken = True
                     break
                 check *= 2
             along = improved + (size / before) * along
-        return step, image, count
+        return step, self.products.times(step), count
 
     def learn(self, length: float) -> None:
         """Damp more if a step broke its promise or had to be cut, and less if it did not."""
