@@ -143,8 +143,8 @@ def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
 
 def _share_of_steps(problem: Problem) -> float:
     """Of those that a smooth loss takes where λ is small."""
-    hard = min(_condition(problem) / TUNING.hard_condition, 1.0) ** 0.5
-    return TUNING.easy_share + (1.0 - TUNING.easy_share) * hard
+    hard = min(_condition(problem) / TUNING.hard_condition, 1.0)
+    return float(TUNING.easy_share + (1.0 - TUNING.easy_share) * hard**0.5)
 
 
 def _weighty_features(problem: Problem) -> float:
@@ -157,7 +157,7 @@ def _weighty_features(problem: Problem) -> float:
 
 def _has_tube(problem: Problem) -> bool:
     """Whether kinks lie at the targets, or near them."""
-    return problem.loss.gamma == 0.0 and problem.targets.on_scale_of_y
+    return bool(problem.loss.gamma == 0.0 and problem.targets.on_scale_of_y)
 
 
 def _may_be_flat(problem: Problem) -> bool:
