@@ -57,6 +57,7 @@ class Tuning:
     # each step meets other pieces (11 at a condition of 3, 1,000 × 1,000 numbers; 50 to 80 at
     # 3,000), half as many of a loss that is smooth. Huber's loss does not: 17 at 17,000.
     product_steps: float = 5.0
+    product_steps_of_pieces: float = 6.0
     product_steps_of_kinks: float = 20.0
     meetings_of_pieces: float = 0.5
     # Features per sample from which small features count as well, since nearly all samples can be
@@ -130,8 +131,8 @@ def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
     if problem.loss.quadratic:
         return float(min(TUNING.products_of_a_quadratic * seconds.product, factors) + other)
     smooth = problem.loss.differentiable
-    easy = TUNING.product_steps * _share_of_steps(problem)
-    steps = easy if smooth else TUNING.product_steps_of_kinks
+    most = TUNING.product_steps_of_pieces if hasattr(problem.loss, "face") else TUNING.product_steps
+    steps = most * _share_of_steps(problem) if smooth else TUNING.product_steps_of_kinks
     if _may_be_flat(problem):
         met = _weighty_features(problem) / problem.n * _condition(problem) ** 0.5
         steps += TUNING.meetings_of_pieces * met if smooth else met
