@@ -21,7 +21,9 @@ quality = pd.Categorical.from_codes(np.digitize(score, [-1.5, 0.5, 2.0]), words,
 model = OrdinalLogisticRegression().fit(X, pd.Series(quality))
 print(model.certificate_)
 print("coefficients:", dict(zip(model.coef_names_, model.coef_.round(2))))
-print("thresholds:", model.thresholds_.round(2))
+print("thresholds:", model.thresholds_.round(2), "±", model.threshold_radius_.max().round(3))
+print(f"{model.predict_certified(X).mean():.0%} of the classes are those of the exact optimum")
+print(model.summary())
 
 new = pd.DataFrame(rng.standard_normal((5000, 4)), columns=X.columns)
 truth = np.digitize(new @ [-1.0, 0.3, 1.5, 0.0] + rng.logistic(size=5000), [-1.5, 0.5, 2.0])

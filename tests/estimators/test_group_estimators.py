@@ -20,6 +20,8 @@ from sklearn.model_selection import KFold
 
 import dualgap as dg
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 GROUPS = [[0, 9], [3, 4, 5], [1], [2, 6, 7, 8], [10, 11]]
 WEIGHTS = np.array([1.0, 2.0, 0.5, 1.5, 1.0])
 rng = np.random.default_rng(0)

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import expit
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+from statsmodels.tools.numdiff import approx_hess
 
 import dgcheck
 import dualgap as dg
@@ -140,6 +142,74 @@ def test_pickles_and_small_models():
         copy.save_proof("nowhere.dgp")
 
 
-def test_no_standard_errors_for_several_classes():
-    with pytest.raises(ValueError, match="two classes"):
-        dg.OrdinalLogisticRegression().fit(X, Y).summary()
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_thresholds_and_classes_within_their_bounds(shift):
+    exact = dg.OrdinalLogisticRegression(tol=1e-13).fit(X + shift, Y)
+    seen = False
+    for tol in (1e-2, 1e-4, 1e-6):
+        y = pd.Categorical.from_codes(2 * Y, categories=range(9), ordered=True)
+        model = dg.OrdinalLogisticRegression(tol=tol).fit(X + shift, y)
+        own = model.threshold_radius_
+        away = np.abs(model.thresholds_[[0, 2, 4]] - exact.thresholds_)
+        assert (away <= own[[0, 2, 4]] + exact.threshold_radius_).all()
+        assert (own[:6:2] == own[1:6:2]).all()
+        assert (own[6:] == 0.0).all()
+        proven = model.predict_certified(X + shift)
+        same = model.predict(X + shift) == 2 * exact.predict(X + shift)
+        assert same[proven].all()
+        seen |= not proven.all()
+    assert seen
+    assert proven.all()
+    model.thresholds_ = model.thresholds_ + 1.0
+    with pytest.raises(ValueError, match="changed after the fit"):
+        model.predict_certified(X)
+    assert not dg.OrdinalLogisticRegression(C=np.inf).fit(X, Y).predict_certified(X).any()
+
+
+@pytest.mark.filterwarnings("ignore:Maximum Likelihood")
+@pytest.mark.parametrize("offset", [None, RNG.normal(size=90)])
+def test_standard_errors_and_certificates_of_statsmodels(offset):
+    reference = OrderedModel(Y, X, distr="logit", offset=offset)
+    clusters = np.arange(90) % 15
+    model = dg.OrdinalLogisticRegression(C=np.inf, tol=1e-13).fit(X, Y, offset=offset)
+    start = np.concatenate([model.coef_, model.thresholds_[:1], np.log(np.diff(model.thresholds_))])
+    kinds = {"nonrobust": ("model", {}), "HC0": ("HC0", {}), "cluster": ("cluster", clusters)}
+    for theirs, (ours, groups) in kinds.items():
+        more = {} if theirs != "cluster" else {"cov_kwds": {"groups": clusters}}
+        found = reference.fit(start, method="newton", disp=0, cov_type=theirs, **more)
+        # They have the first threshold and logarithms of gaps.
+        turn = np.eye(6)
+        turn[3:, 3:] = np.tri(3) * np.append(1.0, np.exp(found.params[4:]))
+        errors = np.sqrt(np.diag(turn @ found.cov_params() @ turn.T))
+        table = model.summary(ours, groups=groups if len(groups) else None)
+        np.testing.assert_allclose(table.std_error, errors, rtol=2e-6)
+    thresholds = reference.transform_threshold_params(found.params)[1:-1]
+    np.testing.assert_allclose(table.coef, np.append(found.params[:3], thresholds), atol=1e-6)
+    assert table.names == ("x0", "x1", "x2", "0/1", "1/2", "2/3")
+    certificate = dg.certify(found)
+    assert certificate.primal == pytest.approx(-found.llf, rel=1e-12)
+    assert certificate.relative_gap < 1e-9
+    poor = OrderedModel(Y, X, distr="logit", offset=offset).fit(0.9 * start, maxiter=0, disp=0)
+    bound = dg.certify(poor, X, Y)
+    assert bound.gap >= -poor.llf + found.llf
+    assert bound.dual <= -found.llf * (1 + 1e-14)
+    with pytest.raises(ValueError, match="logit"):
+        dg.certify(OrderedModel(Y, X, distr="probit").fit(disp=0))
+
+
+def test_penalised_standard_errors_are_those_of_the_shrunken_coefficients():
+    """With H and Λ: the covariance is A⁻¹ H A⁻¹, A = H + Λ; H by finite differences."""
+    model = dg.OrdinalLogisticRegression(C=0.5, tol=1e-13).fit(X, Y, WEIGHTS)
+    point = np.append(model.coef_, model.thresholds_)
+
+    def value(v):
+        return likelihood(v[:3], v[3:], X, Y, WEIGHTS, 0.0)
+
+    H = approx_hess(point, value)
+    A = H + np.diag([2.0] * 3 + [0.0] * 3)
+    expected = np.linalg.inv(A) @ H @ np.linalg.inv(A)
+    table = model.summary()
+    np.testing.assert_allclose(table.covariance, expected, rtol=1e-4, atol=1e-6)
+    assert "Penalised" in str(table)
+    l1 = dg.OrdinalLogisticRegression(penalty_weight=[0.0, 1.0, 1.0]).fit(X, Y)
+    assert l1.summary().std_error[0] > model.summary().std_error[0]

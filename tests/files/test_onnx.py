@@ -4,18 +4,23 @@ import sys
 
 import numpy as np
 import onnxruntime
+import pandas
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import dualgap as dg
 
 FLOWERS, KINDS = load_iris(return_X_y=True)
 PATIENTS, NUMBERS = load_diabetes(return_X_y=True)
 TEXTS = np.array(["setosa", "versicolor", "virginica"])[KINDS]
+# An order with a class in the middle and one at an end that nobody has.
+GRADES = pandas.Categorical(
+    TEXTS, ["setosa", "none", "versicolor", "virginica", "more"], ordered=True
+)
 TWO = np.stack([NUMBERS, -NUMBERS], axis=1)
 MODELS = {
     "two classes": (dg.LogisticRegression(), KINDS > 0),
@@ -23,6 +28,9 @@ MODELS = {
     "one against the rest": (dg.LogisticRegression(multi_class="ovr"), KINDS * 1.0),
     "machine": (dg.LinearSVC(), KINDS),
     "labels": (dg.RidgeClassifier(), np.stack([KINDS > 0, KINDS > 1], axis=1).astype(int)),
+    "in an order": (dg.OrdinalLogisticRegression(), GRADES),
+    "two in an order": (dg.OrdinalLogisticRegression(), KINDS > 0),
+    "inliers": (dg.OneClassSVM(), KINDS),
     "number": (dg.Lasso(), NUMBERS),
     "numbers": (dg.Ridge(), TWO),
     "counts": (dg.PoissonRegressor(), np.round(NUMBERS)),
@@ -30,6 +38,11 @@ MODELS = {
     "pipeline of classes": (make_pipeline(StandardScaler(), dg.LogisticRegression()), TEXTS),
     "pipeline of two": (make_pipeline(StandardScaler(), dg.LinearSVC()), KINDS > 0),
     "pipeline of counts": (make_pipeline(StandardScaler(), dg.PoissonRegressor()), NUMBERS),
+    "pipeline of inliers": (make_pipeline(MaxAbsScaler(), dg.OneClassSVM()), KINDS),
+    "pipeline in an order": (
+        make_pipeline(StandardScaler(), dg.OrdinalLogisticRegression()),
+        KINDS,
+    ),
     "calibrated": (CalibratedClassifierCV(dg.LinearSVC(), cv=2), KINDS),
 }
 
@@ -47,14 +60,21 @@ def results(model, X):
 @pytest.mark.parametrize("kind", MODELS)
 def test_predictions_are_those_of_the_estimator(kind, dtype):
     model, y = MODELS[kind]
-    X = FLOWERS if is_classifier(model) else PATIENTS
+    X = PATIENTS if is_regressor(model) else FLOWERS
     model.fit(X, y)
     X = X.astype(dtype)
     found = results(model, X)
     close = {"rtol": 1e-5, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
-    if not is_classifier(model):
+    if is_regressor(model):
         shape = (len(X), -1)
         np.testing.assert_allclose(found["variable"], model.predict(X).reshape(shape), **close)
+        return
+    if is_outlier_detector(model):
+        # Support vectors lie at 0 up to rounding.
+        scores, size = model.decision_function(X), np.abs(model.score_samples(X)).max()
+        np.testing.assert_allclose(found["scores"] / size, scores / size, **close)
+        clear = np.abs(scores) > 1e-4 * size
+        np.testing.assert_array_equal(found["label"][clear], model.predict(X)[clear])
         return
     np.testing.assert_array_equal(found["label"], model.predict(X))
     if hasattr(model, "predict_proba"):
@@ -69,7 +89,6 @@ def test_predictions_are_those_of_the_estimator(kind, dtype):
 
 
 def test_what_has_no_graph_is_refused(monkeypatch):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"kind": TEXTS, "length": FLOWERS[:, 0]})
     with pytest.raises(ValueError, match="OneHotEncoder"):
         dg.to_onnx(dg.Ridge(categories="auto").fit(frame, KINDS))

@@ -10,6 +10,8 @@ from sklearn.model_selection import KFold
 import dualgap as dg
 from dualgap import estimators, losses
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 rng = np.random.default_rng(0)
 N = 20
 MATRICES = {

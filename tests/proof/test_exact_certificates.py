@@ -227,10 +227,10 @@ def test_collinearity_counts_where_samples_have_weights():
     assert dg.solve(alike, tol=1e-6).converged
 
 
-def test_nearly_dependent_columns_leave_the_trivial_bound():
+def test_columns_that_depend_up_to_rounding_leave_the_trivial_bound():
     rng = np.random.default_rng(3)
     x = rng.normal(size=20)
-    X = np.c_[x, x + 1e-9 * rng.normal(size=20)]
+    X = np.c_[x, x + 1e-14 * rng.normal(size=20)]
     problem = dg.Problem(X, rng.normal(size=20), "squared", Weighted(L2(), [0.0, 0.0]), 1.0)
     assert problem.unpenalised.collinear
     assert dg.certify(problem, [0.0, 0.0]).dual <= 0.0

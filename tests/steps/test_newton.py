@@ -40,6 +40,35 @@ def test_gram_matrices(make, dtype):
         )
 
 
+@pytest.mark.parametrize("constant", [False, True])
+def test_rough_gram_matrices_are_as_precise_as_float32(constant):
+    X, weights = rng.standard_normal((900, 6)), rng.standard_normal(900)
+    exact = gram(DesignMatrix(X, constant), weights)
+    assert (gram(DesignMatrix(X, constant), weights, rough=True) == exact).all()
+    small = X.astype(np.float32)
+    found = gram(DesignMatrix(small, constant), weights, rough=True)
+    own = gram(DesignMatrix(small, constant), weights)
+    assert (found != own).any()
+    np.testing.assert_allclose(found, own, atol=900 * np.finfo(np.float32).eps, rtol=1e-5)
+    far = DesignMatrix(np.float32(1e30) * small)  # its squares are beyond float32
+    assert (gram(far, weights, rough=True) == gram(far, weights)).all()
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_hessians_of_float32_data_become_exact_where_steps_ask_for_it(loss):
+    """Columns that agree to six digits, and next to no penalty: rough systems lead nowhere."""
+    own = np.random.default_rng(0)
+    X = own.standard_normal((800, 1)) + 1e-6 * own.standard_normal((800, 8))
+    X = X.astype(np.float32)
+    y = X[:, 0] + 0.3 * own.standard_normal(800)
+    problem = dg.Problem(X, y, loss, "l2", 1e-8, intercept=True)
+    found = dg.solve(problem, "newton", tol=1e-9, max_epochs=5)
+    assert found.converged
+    exact = dg.Problem(X.astype(np.float64), y, loss, "l2", 1e-8, intercept=True)
+    best = dg.solve(exact, "newton", tol=1e-9).certificate
+    assert found.certificate.primal == pytest.approx(best.primal, rel=2e-9)
+
+
 def test_gram_matrices_of_many_rows_are_added_up(monkeypatch):
     X, weights = rng.standard_normal((50, 4)), rng.random(50)
     whole = gram(DesignMatrix(X), weights)

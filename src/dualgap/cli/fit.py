@@ -16,7 +16,7 @@ from dualgap.datasets.open import Table
 from dualgap.files.model_file import check_ending, save_model
 from dualgap.problem import Problem
 from dualgap.proof.proof_file import proven_fits, reading_hints, write_proof
-from dualgap.run.solution import REMEDY, Solution, Status, counted
+from dualgap.run.solution import Solution, Status, counted
 from dualgap.run.solve import solve
 
 
@@ -160,7 +160,7 @@ def _print(
 
 def _remedy(solution: Solution) -> str:
     """What could help, in terms of the options."""
-    words = REMEDY.get(solution.status, "")
+    words = solution.remedy
     for name in ("max_epochs", "max_seconds", "tol"):
         words = words.replace(name, "--" + name.replace("_", "-"))
     return words

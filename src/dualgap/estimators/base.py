@@ -178,7 +178,7 @@ class CertifiedModel(CallbackSupport, Evidence, ReadsData, NamedOnce):
             self.coef_, self.dual_coef_ = np.vstack(rows), np.vstack(duals)
             self.intercept_ = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
         if self._intercept() is False and not self._intercept_has_rows:
-            self.intercept_ = np.float64(0.0)
+            self.intercept_ = 0.0  # not of NumPy: what reads models tells the two apart
         self._judged = np.array(self.coef_, float, ndmin=2), np.array(self.intercept_, ndmin=1)
         solutions = [fit.solution for fit in fits]
         certificates = [fit.certificate for fit in fits]

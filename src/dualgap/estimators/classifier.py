@@ -173,7 +173,7 @@ def refuse_one_class(classes: Any, model: Any) -> None:
     if len(classes) < 2:
         raise ValueError(
             f"{type(model).__name__} needs labels of at least two classes, but y has one class "
-            f"only: {classes[0]!r}"
+            f"only: {np.asarray(classes).tolist()[0]!r}"
         )
 
 

@@ -223,6 +223,8 @@ def complaint(solutions: list[Solution], tol: float, epochs: int, interrupted: b
     )
     if interrupted:
         return words + "Interrupted: this is the best certified model so far."
+    if worst.near:
+        return words + worst.remedy
     if worst.status is Status.STALLED:
         return words + "Rounding errors hide a smaller gap: raise tol or scale the features."
     return words + (

@@ -9,7 +9,10 @@ from scipy.special import log_expit
 from sklearn.metrics import accuracy_score
 from sklearn.utils.extmath import safe_sparse_dot
 
+from dualgap.compile.scalar import EPS
 from dualgap.estimators.offsets import plus_offset
+
+_LOG_ERROR = 1e-12  # covers the rounding errors of logarithms of probabilities
 
 
 class OrderedClasses:
@@ -19,6 +22,9 @@ class OrderedClasses:
     coef_: Any
     thresholds_: Any
     _read: Any
+    _data: Any
+    _radii: Any
+    _rounding: Any
 
     def linear_predictor(self, X: Any, offset: Any = None) -> Any:
         """x·w: the larger, the higher the class. ``decision_radius`` is about it.
@@ -70,12 +76,41 @@ class OrderedClasses:
     def _log_proba(self, predictor: Any) -> Any:
         z = np.asarray(predictor, dtype=np.float64)[:, None]
         inner = self.thresholds_.astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            upper, lower = np.append(inner, np.inf) - z, np.append(-np.inf, inner) - z
-            apart = np.diff(np.concatenate([[-np.inf], inner, [np.inf]]))
-            # log(σ(u) − σ(v)) = log σ(u) + log σ(−v) + log(1 − e^{v−u}), without cancellation.
-            between = np.where(apart > 0.0, np.log(-np.expm1(-apart)), -np.inf)
-            return log_expit(upper) + log_expit(-lower) + between
+        upper, lower = np.append(inner, np.inf) - z, np.append(-np.inf, inner) - z
+        return log_expit(upper) + log_expit(-lower) + log_of_gaps(inner)
+
+    def predict_certified(self, X: Any, offset: Any = None) -> Any:
+        """Whether each prediction is proven to be that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            Added to x·w.
+
+        Returns
+        -------
+        boolean array of shape (n_samples,)
+        """
+        data, z = self._data(X), self.linear_predictor(X, offset).astype(np.float64)
+        inner = self.thresholds_[np.isfinite(self.thresholds_)].astype(np.float64)
+        inner = np.unique(inner)  # of classes that have samples: others have no probability
+        radius = self._radii[0]
+        apart = inner - z[:, None]
+        away = radius.of_features(data)[:, None] + radius.intercept + self._rounding(data, offset)
+        away = away + 4.0 * EPS * (np.abs(apart) + np.abs(inner))
+        # The worst that thresholds within these bounds can do to each class.
+        low, high = (np.pad(apart + sign * away, ((0, 0), (1, 1))) for sign in (-1.0, 1.0))
+        for ends in (low, high):
+            ends[:, 0], ends[:, -1] = -np.inf, np.inf
+        with np.errstate(invalid="ignore"):
+            least = _log_between(low[:, 1:], high[:, :-1])
+            most = _log_between(high[:, 1:], low[:, :-1])
+        rows, best = np.arange(len(z)), least.argmax(axis=1)
+        sure = least[rows, best]
+        most[rows, best] = -np.inf
+        rival = most.max(axis=1)
+        return sure - rival > _LOG_ERROR * (1.0 + np.abs(np.maximum(rival, sure)))
 
     def predict_proba(self, X: Any, offset: Any = None) -> Any:
         """Probabilities of the classes.
@@ -124,3 +159,20 @@ class OrderedClasses:
         float
         """
         return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+
+def _log_between(upper: Any, lower: Any) -> Any:
+    """log(σ(u) − σ(v)) = log σ(u) + log σ(−v) + log(1 − e^{v−u}), without cancellation."""
+    return log_expit(upper) + log_expit(-lower) + _log_of_gap(upper - lower)
+
+
+def _log_of_gap(apart: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(apart > 0.0, np.log(-np.expm1(-apart)), -np.inf)
+
+
+def log_of_gaps(thresholds: Any) -> Any:
+    """log(1 − e^−g) for the gap g of each class; −∞ for classes without room."""
+    ends = np.concatenate([[-np.inf], np.asarray(thresholds, np.float64), [np.inf]])
+    with np.errstate(invalid="ignore"):
+        return _log_of_gap(np.diff(ends))

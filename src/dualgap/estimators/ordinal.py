@@ -16,9 +16,11 @@ from dualgap.estimators.fits import Fit, Subproblem, with_callbacks
 from dualgap.estimators.offsets import checked_offset
 from dualgap.estimators.ordered_classes import OrderedClasses
 from dualgap.estimators.validated import labelled_data, sample_weights
+from dualgap.linalg.shift import Shift
 from dualgap.penalties import L2
 from dualgap.penalties.structure import check_penalty
 from dualgap.problem.ordinal import ordinal_problem, rows_of
+from dualgap.proof.intercept_reach import SUM_ERROR
 from dualgap.proof.predictions import CertifiedPredictions
 from dualgap.proof.proof_file import Proven, as_label, write_proof
 from dualgap.proof.radius import Radius
@@ -41,6 +43,9 @@ from dualgap.run.snapshot import Snapshot
         Classes between without samples have no room between theirs.""",
         "intercept_": """array of shape (n_classes − 1,)
         −θ: x·w + intercept_[k] are the log-odds of a class above classes_[k].""",
+        "threshold_radius_": """array of shape (n_classes − 1,)
+        How far each threshold can be from that of the exact optimum; infinite without a penalty.
+        """,
         "dual_coef_": """array
         Dual variables of the logistic terms: one for each sample and threshold next to its
         class.""",
@@ -131,8 +136,7 @@ class OrdinalLogisticRegression(
         shown = fit._replace(
             coef=fit.coef[:p],
             intercept=-thresholds,
-            # Of x·w alone, whatever the thresholds.
-            radius=lambda: _of_coefficients(fit.radius(), p),
+            radius=lambda: _of_thresholds(fit.radius(), p),
             zeros=lambda: fit.zeros()[:p],
         )
         super()._publish([shown], single=single)
@@ -146,6 +150,42 @@ class OrdinalLogisticRegression(
 
     def _added(self) -> Any:
         return 0.0  # ``decision_radius`` is about x·w
+
+    def _are_mine(self, coef: Any, intercept: Any) -> bool:
+        same = np.array_equal(self.thresholds_, -np.atleast_1d(intercept))
+        return same and super()._are_mine(coef, intercept)
+
+    def decision_radius(self, X: Any, offset: Any = None) -> Any:
+        """How far each x·w can be from that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            Added to x·w and to that of the optimum; it matters for rounding errors only.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Includes rounding errors. Infinite if nothing is proven, as without a penalty.
+        """
+        data = self._data(X)
+        own = self._radii[0]._replace(shift=None).of_features(data)
+        return own + self._rounding(data, offset)[:, 0]
+
+    @property
+    def threshold_radius_(self) -> Any:
+        """How far each threshold can be from that of the exact optimum."""
+        if not hasattr(self, "_radii"):
+            raise AttributeError("threshold_radius_: this model has no proof")
+        radius = self._radii[0]
+        found = radius.intercept
+        if radius.shift is not None:  # bounds are about θ − μ·w
+            weights = radius.spread[radius.shift.places]
+            moved = float(np.sum(radius.shift.by**2 * weights))
+            found = found + radius.root * np.sqrt(moved) * SUM_ERROR
+        below = np.cumsum(self._used)[:-1]
+        return np.concatenate([[0.0], found, [0.0]])[below]
 
     def _starts(self, X: Any, count: int) -> list[Any]:
         p = X.shape[1]
@@ -165,6 +205,15 @@ class OrdinalLogisticRegression(
         p = self._stacked[-1]
         own = self._thresholds(snapshot.coef[p:], snapshot.intercept)
         return {"coef_": snapshot.coef[:p], "intercept_": -own, "thresholds_": own}
+
+    def _ordered(self, fit: Fit) -> tuple[Any, list[str]]:
+        """Data, coefficients and thresholds between classes that have samples; these classes."""
+        X, _, (subproblem,), _ = self._training("summary")
+        _, codes, weights, p = self._stacked
+        thresholds = np.cumsum(np.append(-fit.intercept, fit.coef[p:])).astype(np.float64)
+        coef = np.asarray(fit.coef[:p], dtype=np.float64)
+        parts = X, codes, weights, subproblem.offset, coef, thresholds
+        return parts, [str(label) for label in self.classes_[self._used]]
 
     def save_proof(self, path: Any) -> Any:
         X, y, (subproblem,), (fit,) = self._training("save_proof")
@@ -225,5 +274,11 @@ def _labels(y: Any, codes: Any, classes: int) -> list[tuple[Any, float]]:
     return [(as_label(label), float(own[i])) for label, i in zip(found, first)]
 
 
-def _of_coefficients(radius: Radius, p: int) -> Radius:
-    return radius._replace(spread=radius.spread[:p], intercept=0.0, shift=None)
+def _of_thresholds(radius: Radius, p: int) -> Radius:
+    """The radius of coefficients of features, and of each threshold."""
+    shift = radius.shift
+    if shift is not None:  # of the columns of the rows' problem, which may be gaps
+        own = shift.places < p
+        shift = Shift(shift.places[own], shift.by[own])
+    reach = np.atleast_1d(radius.intercept)
+    return radius._replace(spread=radius.spread[:p], intercept=reach, shift=shift)

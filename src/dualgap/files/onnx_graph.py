@@ -15,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from dualgap.estimators.base import CertifiedModel
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.log_link import LogLinkRegressor
+from dualgap.estimators.one_class import OneClassSVM
+from dualgap.estimators.ordered_classes import OrderedClasses, log_of_gaps
+from dualgap.estimators.ordinal import OrdinalLogisticRegression
 from dualgap.estimators.regressor import LinearRegressor
 
 _INT64 = 7  # onnx.TensorProto.INT64
@@ -61,10 +64,14 @@ def draw(model: Any, graph: Graph, X: str) -> dict[str, Result]:
     refuse_others(model)
     coef = np.atleast_2d(model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_)
     product = graph.add("MatMul", X, graph.constant(coef.T))
+    if isinstance(model, OrdinalLogisticRegression):
+        return _ordered(model, graph, product)
     intercept = np.broadcast_to(model.intercept_, len(coef))
     values = graph.add("Add", product, graph.constant(intercept))
     if is_classifier(model):
         return _labelled(model, graph, Result(values, len(coef)))
+    if isinstance(model, OneClassSVM):
+        return _inliers(graph, values)
     if isinstance(model, LogLinkRegressor) and getattr(model, "power", 1.0) != 0.0:
         values = graph.add("Exp", values)
     return {"variable": Result(values, len(coef))}
@@ -81,9 +88,13 @@ def refuse_others(model: Any) -> None:
         known = own._linear is LinearRegressor._linear
     elif isinstance(model, LinearRegressor):
         known = own.predict is LinearRegressor.predict
+    elif isinstance(model, OneClassSVM):
+        known = own.predict is OneClassSVM.predict
+    elif isinstance(model, OrdinalLogisticRegression):
+        known = own.predict is OrderedClasses.predict
     if not (isinstance(model, CertifiedModel) and known):
         raise TypeError(
-            f"to_onnx converts linear classifiers and regressors of dualgap, not {own.__name__}"
+            f"to_onnx converts estimators of dualgap that predict as they do, not {own.__name__}"
         )
     if "_encoding" in vars(model):
         raise ValueError(
@@ -98,14 +109,9 @@ def _labelled(model: Any, graph: Graph, scores: Result) -> dict[str, Result]:
         positive = graph.add("Greater", values, graph.constant(0.0))
         own = Result(graph.add("Cast", positive, to=_INT64), scores.columns)
         return {"label": own, "scores": scores}
-    classes = model.classes_
-    kind = {"i": np.int64, "u": np.int64, "b": np.int64, "f": np.float64}
-    graph.labels = np.dtype(kind.get(classes.dtype.kind, np.object_))
-    texts = graph.labels == np.object_
-    known = graph.constant(classes.astype(str) if texts else classes, graph.labels)
-    found = {}
+    known, found = _classes(model, graph), {}
     if hasattr(model, "predict_proba"):
-        own = Result(_probabilities(model, graph, values, single), len(classes))
+        own = Result(_probabilities(model, graph, values, single), len(model.classes_))
         found["probabilities"] = own
     if single:
         flat = graph.add("Squeeze", values, graph.constant([1], np.int64))
@@ -117,14 +123,50 @@ def _labelled(model: Any, graph: Graph, scores: Result) -> dict[str, Result]:
     return {"label": Result(graph.add("Gather", known, best)), "scores": scores, **found}
 
 
+def _classes(model: Any, graph: Graph) -> str:
+    kind = {"i": np.int64, "u": np.int64, "b": np.int64, "f": np.float64}
+    graph.labels = np.dtype(kind.get(model.classes_.dtype.kind, np.object_))
+    texts = graph.labels == np.object_
+    return graph.constant(model.classes_.astype(str) if texts else model.classes_, graph.labels)
+
+
+def _inliers(graph: Graph, values: str) -> dict[str, Result]:
+    scores = graph.add("Squeeze", values, graph.constant([1], np.int64))
+    outside = graph.add("Cast", graph.add("Less", scores, graph.constant(0.0)), to=_INT64)
+    signs = graph.constant([1, -1], np.int64)
+    return {"label": Result(graph.add("Gather", signs, outside)), "scores": Result(scores)}
+
+
+def _ordered(model: Any, graph: Graph, predictor: str) -> dict[str, Result]:
+    """Classes in an order: their probabilities as sums of logarithms, which do not cancel."""
+    above = graph.add("Sub", predictor, graph.constant(model.thresholds_))
+    nothing = graph.add("Mul", predictor, graph.constant([0.0]))
+    below = _log_sigmoid(graph, graph.add("Neg", above))
+    upper = graph.add("Concat", below, nothing, axis=1)
+    lower = graph.add("Concat", nothing, _log_sigmoid(graph, above), axis=1)
+    between = graph.constant(log_of_gaps(model.thresholds_))
+    logs = graph.add("Add", graph.add("Add", upper, lower), between)
+    count = len(model.classes_)
+    best = graph.add("ArgMax", logs, axis=1, keepdims=0)
+    label = Result(graph.add("Gather", _classes(model, graph), best))
+    scores, own = Result(logs, count), Result(graph.add("Exp", logs), count)
+    if count == 2:
+        scores = Result(graph.add("Squeeze", above, graph.constant([1], np.int64)))
+    return {"label": label, "scores": scores, "probabilities": own}
+
+
+def _log_sigmoid(graph: Graph, values: str) -> str:
+    """log(1/(1 + e^−z)) = min(z, 0) − log(1 + e^−|z|)."""
+    small = graph.add("Exp", graph.add("Neg", graph.add("Abs", values)))
+    rest = graph.add("Log", graph.add("Add", small, graph.constant(1.0)))
+    return graph.add("Sub", graph.add("Min", values, graph.constant(0.0)), rest)
+
+
 def _probabilities(model: Any, graph: Graph, values: str, single: bool) -> str:
     if single:
         return graph.add("Sigmoid", two_sided(graph, values))
     if not model._is_joint(len(model.classes_)):
-        # log(1/(1 + e^−z)) = min(z, 0) − log(1 + e^−|z|)
-        small = graph.add("Exp", graph.add("Neg", graph.add("Abs", values)))
-        rest = graph.add("Log", graph.add("Add", small, graph.constant(1.0)))
-        values = graph.add("Sub", graph.add("Min", values, graph.constant(0.0)), rest)
+        values = _log_sigmoid(graph, values)
     return graph.add("Softmax", values, axis=1)
 
 

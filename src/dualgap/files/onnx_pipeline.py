@@ -12,7 +12,7 @@ from skl2onnx.common.shape_calculator import (
     calculate_linear_classifier_output_shapes,
     calculate_linear_regressor_output_shapes,
 )
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 
 from dualgap import estimators
 from dualgap.files.onnx_graph import Graph, Result, draw, two_sided
@@ -39,13 +39,22 @@ def converted(model: Any, dtype: Any) -> Any:
 
 
 def _register(own: type) -> None:
-    if is_classifier(own()):
+    if is_outlier_detector(own()):
+        shapes, options = _shapes_of_outliers, None
+    elif is_classifier(own()):
         shapes, options = calculate_linear_classifier_output_shapes, _OPTIONS
     else:
         shapes, options = calculate_linear_regressor_output_shapes, None
     skl2onnx.update_registered_converter(
         own, f"Dualgap{own.__name__}", shapes, _convert, options=options
     )
+
+
+def _shapes_of_outliers(operator: Any) -> None:
+    given = operator.inputs[0]
+    count = given.get_first_dimension()
+    label, scores = operator.outputs
+    label.type, scores.type = data_types.Int64TensorType([count]), type(given.type)([count])
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -56,10 +65,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     results = draw(model, graph, given.full_name)
     raw = {"raw_scores": False}
-    if "label" in results and container.get_options(model, raw)["raw_scores"]:
-        results.pop("probabilities", None)
+    if "probabilities" in results and container.get_options(model, raw)["raw_scores"]:
+        del results["probabilities"]
     names = {given.full_name: given.full_name}
-    for output, value in _wanted(graph, results, operator.outputs):
+    for output, value in _wanted(model, graph, results, operator.outputs):
         graph.add("Identity", value, name=output)
         names[output] = output
     for name, array in graph.constants.items():
@@ -75,12 +84,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         container.add_node(operation, given, names[to], name=own, **attributes)
 
 
-def _wanted(graph: Graph, results: dict[str, Result], outputs: Any) -> Any:
+def _wanted(model: Any, graph: Graph, results: dict[str, Result], outputs: Any) -> Any:
     """The names of what skl2onnx wants to know, each with the value."""
     if "variable" in results:
         return [(outputs[0].full_name, results["variable"].value)]
     scores = results["scores"]
     own = results.get("probabilities", scores).value
-    if own == scores.value and scores.columns is None:  # of two classes, as skl2onnx has them
+    if own == scores.value and scores.columns is None and is_classifier(model):
+        # Of two classes, as skl2onnx has them.
         own = two_sided(graph, graph.add("Unsqueeze", own, graph.constant([1], np.int64)))
     return zip([one.full_name for one in outputs], [results["label"].value, own])

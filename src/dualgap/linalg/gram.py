@@ -21,13 +21,20 @@ from dualgap.linalg.validate import Floats
 _BLOCK_ENTRIES = 40_000
 _BLOCK_ROWS = 256
 _SECTIONS = 4  # of dense rows, each with a matrix of its own
+_ROUGH = 1e-10, 1e10  # sizes of X whose products stay within the range of float32
 _SHARED_FROM = 10_000_000  # products below which starting threads costs more than it saves
 
 
-def gram(data: DesignMatrix, weights: Floats) -> Floats:
-    """In float64, with the constant feature if there is one; rows of weight 0 cost nothing."""
+def gram(data: DesignMatrix, weights: Floats, rough: bool = False) -> Floats:
+    """In float64, with the constant feature if there is one; rows of weight 0 cost nothing.
+
+    If it may be ``rough``, the products of dense float32 rows have that precision, which takes half
+    the time; sums of blocks of rows have twice as much.
+    """
     p, constant = data.p, data.constant
     if not storage.is_sparse(data.X):
+        if rough and data.X.dtype == np.float32 and _ROUGH[0] < data.size < _ROUGH[1]:
+            return _of_dense(data.X, weights, constant, np.float32)
         return _of_dense(data.X, weights, constant)
     if storage.is_coded(data.X):
         return _of_codes(data, weights)
@@ -98,17 +105,19 @@ def _add_sparse(rows: Any, weights: Any, out: Any) -> None:
                     line[np.uint64(place(rows, i, s))] += factor * entry(rows, i, s)
 
 
-def _of_dense(X: Any, weights: Floats, constant: float) -> Floats:
+def _of_dense(X: Any, weights: Floats, constant: float, precision: Any = np.float64) -> Floats:
     """By sections of the rows, whose number depends on the data alone."""
     n, p = X.shape
     count = _SECTIONS if n * p * p >= _SHARED_FROM and n * _SECTIONS >= p else 1
     ends = [n * turn // count for turn in range(count + 1)]
-    calls = [(X, weights, constant, first, last) for first, last in pairwise(ends)]
+    calls = [(X, weights, constant, precision, *some) for some in pairwise(ends)]
     with single_threaded_blas():
         return np.asarray(sum(parallel.together(_product, calls)))
 
 
-def _product(X: Any, weights: Floats, constant: float, first: int, last: int) -> Floats:
+def _product(
+    X: Any, weights: Floats, constant: float, precision: Any, first: int, last: int
+) -> Floats:
     """Σ weights_i x_i x_iᵀ of some rows, block by block, each small enough for a cache.
 
     BLAS sees that both factors of ``part.T @ part`` are one, which halves its work.
@@ -116,7 +125,7 @@ def _product(X: Any, weights: Floats, constant: float, first: int, last: int) ->
     d = X.shape[1] + (constant != 0.0)
     total = np.zeros((d, d))
     size = max(_BLOCK_ENTRIES // d, _BLOCK_ROWS)
-    packed = np.empty((min(size, last - first), d))
+    packed = np.empty((min(size, last - first), d), precision)
     for begin in range(first, last, size):
         end = min(begin + size, last)
         rows, shares = storage.read_only(np.ascontiguousarray(X[begin:end])), weights[begin:end]

@@ -43,6 +43,7 @@ class FreeFeatures(NamedTuple):
                    for a balanced dual point could end.
     ``q``          the curvature of a typical coordinate step over samples
     ``settled``    a mask of samples whose dual variable must be 0; None without any
+    ``near``       features that follow nearly, or are close to it
     """
 
     features: Any
@@ -50,6 +51,7 @@ class FreeFeatures(NamedTuple):
     collinear: bool
     q: float
     settled: Any = None
+    near: tuple[int, ...] = ()
 
 
 def free_features(problem: Any) -> FreeFeatures:
@@ -58,20 +60,31 @@ def free_features(problem: Any) -> FreeFeatures:
     q = _typical_curvature(problem, features)
     settled = settled_samples(problem, features) if len(features) > 1 else None
     c = problem.c if settled is None else np.where(settled, 0.0, problem.c)
+    columns: Any
     if _stay_in_X(problem, len(features)):
-        kept, collinear = independent_features(problem, features, c)
-        features = features[kept]
-        size = np.sqrt(problem.column_squares[features])
-        columns = FreeColumns(problem, features, np.where(size > 0.0, size, 1.0))
-        return FreeFeatures(features, columns, collinear, q, settled)
-    X = np.empty((problem.n, len(features)), order="F")
-    for column, j in zip(X.T, features):
-        column[:] = problem.one_column(j)
-    kept, collinear = independent_columns(X, c)
-    features, X = features[kept], np.asfortranarray(X[:, kept])
-    size = np.sqrt([problem.square_of_column(j) for j in features])
-    scaled = X / np.where(size > 0.0, size, 1.0)
-    return FreeFeatures(features, scaled, collinear, q, settled)
+        found = independent_features(problem, features, c)
+        kept = features[found.kept]
+        size = np.sqrt(problem.column_squares[kept])
+        columns = FreeColumns(problem, kept, np.where(size > 0.0, size, 1.0))
+    else:
+        X = np.empty((problem.n, len(features)), order="F")
+        for column, j in zip(X.T, features):
+            column[:] = problem.one_column(j)
+        found = independent_columns(X, c)
+        kept = features[found.kept]
+        columns, squares = X[:, found.kept], [problem.square_of_column(j) for j in kept]
+        if found.orthogonal is not None:
+            columns, squares = found.orthogonal, np.sum(found.orthogonal**2, axis=0)
+        size = np.sqrt(squares)
+        columns = np.asfortranarray(columns / np.where(size > 0.0, size, 1.0))
+    near = tuple(int(j) for j in features[list(found.near)])
+    return FreeFeatures(kept, columns, found.collinear, q, settled, near)
+
+
+def near_columns(problem: Any) -> tuple[int, ...]:
+    """Columns of X without a penalty that nearly follow from others."""
+    several = len(problem.free_places) > 1 and problem.n_targets == 1
+    return problem.unpenalised.near if several else ()
 
 
 def _stay_in_X(problem: Any, count: int) -> bool:  # noqa: N802

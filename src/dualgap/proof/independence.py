@@ -7,7 +7,7 @@ One that follows only nearly would let no search for a balanced dual point end.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,31 +20,54 @@ _PARTS = TUNING.combination_denominator
 _EXACT = 2.0**53  # float64 adds up whole numbers below it without errors
 
 
-def independent_columns(X: Floats, c: Floats) -> tuple[Any, bool]:
-    """Columns from which others follow exactly; whether some only nearly do, then all columns."""
+class Independent(NamedTuple):
+    """Which columns are independent.
+
+    ``kept``        places of those from which all others follow exactly
+    ``collinear``   whether some only nearly follow; then ``kept`` has all columns
+    ``near``        places of columns that follow nearly, or are close to it
+    ``orthogonal``  columns of about the same span as those kept, if these are too close to
+                    dependent ones for a search
+    """
+
+    kept: Any
+    collinear: bool
+    near: tuple[int, ...] = ()
+    orthogonal: Floats | None = None
+
+
+def independent_columns(X: Floats, c: Floats) -> Independent:
     used = X if X.shape[1] == 1 else X[c > 0.0]
     peaks = np.max(np.abs(used), axis=0, initial=0.0)  # not by squares, which underflow
     if X.shape[1] == 1:
-        return np.flatnonzero(peaks), False
+        return Independent(np.flatnonzero(peaks), False)
     seen = X / np.where(peaks > 0.0, peaks, 1.0) * np.sqrt(c)[:, None]
     sizes = np.sqrt(np.sum(seen * seen, axis=0))
     seen /= np.where(sizes > 0.0, sizes, 1.0)
     kept: list[int] = []
     others: list[int] = []
-    basis = np.empty((len(X), 0))
+    basis, near = np.empty((len(X), 0)), []
     for j in reversed(range(X.shape[1])):  # a constant column first
         rest = seen[:, j] - basis @ (basis.T @ seen[:, j])
         rest -= basis @ (basis.T @ rest)
         left = float(np.sqrt(np.sum(rest * rest)))
-        if left > TUNING.independent_share:
+        if left > TUNING.least_share:
             kept.append(j)
+            if left <= TUNING.independent_share:
+                near.append(j)
             basis = np.column_stack([basis, rest / left])
         elif peaks[j] > 0.0:
             others.append(j)
     kept.sort()
-    if not all(_follows(used, kept, j) for j in others):
-        return np.arange(X.shape[1]), True
-    return np.array(kept, dtype=np.int64), False
+    dependent = [j for j in others if not _follows(used, kept, j)]
+    if dependent:
+        return Independent(np.arange(X.shape[1]), True, tuple(dependent))
+    places = np.array(kept, dtype=np.int64)
+    if not near:
+        return Independent(places, False)
+    root = np.sqrt(c)[:, None]
+    orthogonal = np.divide(basis, root, out=np.zeros_like(basis), where=root > 0.0)
+    return Independent(places, False, tuple(near), orthogonal)
 
 
 def _follows(X: Floats, kept: list[int], j: int) -> bool:
@@ -75,11 +98,8 @@ def _sum_of_whole_numbers(X: Floats, parts: Floats) -> Floats | None:
 # --- features of large sparse data --------------------------------------------------------------
 
 
-def independent_features(data: Any, features: Any, c: Floats) -> tuple[Any, bool]:
-    """Places of columns from which others follow exactly; whether some only nearly do, then of all.
-
-    By Cholesky factors of the Gram matrix, a constant feature first.
-    """
+def independent_features(data: Any, features: Any, c: Floats) -> Independent:
+    """The same by Cholesky factors of the Gram matrix, a constant feature first."""
     products = gram(data, c)[np.ix_(features, features)]
     squares = np.diag(products).copy()
     used = squares > 0.0
@@ -95,9 +115,10 @@ def independent_features(data: Any, features: Any, c: Floats) -> tuple[Any, bool
             others.append(j)
     kept.sort()
     solid = np.array(kept, dtype=np.int64)
-    if not all(_feature_follows(data, features, c, products, solid, j) for j in others):
-        return np.arange(len(features)), True
-    return solid, False
+    dependent = [j for j in others if not _feature_follows(data, features, c, products, solid, j)]
+    if dependent:
+        return Independent(np.arange(len(features)), True, tuple(dependent))
+    return Independent(solid, False)
 
 
 def _feature_follows(

@@ -15,8 +15,9 @@ so b* lies in an interval, whose two ends are found by trial.
 
 For softmax, FY_i is the divergence of two distributions over classes, which is at least that of
 their restrictions to two classes. So the same condition, for a logistic loss, holds for each
-difference of two intercepts. The radius is infinite for features without a penalty, and for
-penalties such as L1 that are not strongly convex.
+difference of two intercepts. For classes in an order it holds for the samples next to each
+threshold alone, and bounds that threshold. The radius is infinite for features without a penalty,
+and for penalties such as L1 that are not strongly convex.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.losses.logistic import Logistic
 from dualgap.losses.offset import BlockOffset, own_classes
 from dualgap.losses.softmax import Softmax
+from dualgap.penalties.structure import has_barrier
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined, shift_error
 from dualgap.proof.block_terms import PER_TERM
@@ -52,7 +54,8 @@ class Radius(NamedTuple):
     ``spread``     1/μ_j for each feature of X, infinite where there is no strong convexity
     ``constant``   Σ x²/μ of the constant feature, when it is penalised
     ``intercept``  bound on |b − b*| of an unpenalised intercept; for classes a bound for each, from
-                   the optimum with the same mean of intercepts
+                   the optimum with the same mean of intercepts; for classes in an order one for
+                   each threshold
     ``between``    bounds on the differences of two intercepts, for each pair of classes
     ``shift``      by how much columns were moved; intercepts are then those of the moved data
     """
@@ -118,12 +121,26 @@ def radius_later(
     found = radius_of_coefficients(problem, certificate.gap)
     if problem.intercept is not True:
         return lambda: found
-    samples = _SamplesOfModel.of(problem, w, a, z, ballast, found)
+    seen_from, next_to = found, None
+    if has_barrier(problem.feature_penalty):
+        gaps = problem.feature_penalty.rates > 0.0
+        # Rows of the same threshold have the same gaps, as if these were part of their intercept.
+        seen_from = found._replace(spread=np.where(gaps, 0.0, found.spread))
+        own_gaps = problem.X[:, np.flatnonzero(gaps)]
+        own_gaps = own_gaps.toarray() if storage.is_sparse(own_gaps) else np.asarray(own_gaps)
+        next_to = np.unique(-own_gaps.sum(axis=1), return_inverse=True)[1]
+    samples = _SamplesOfModel.of(problem, w, a, z, ballast, seen_from)
     model = _Model(problem.loss, problem.y, problem.width, problem.shift)
 
     def compute() -> Radius:
         own = found._replace(shift=model.shift)
         seen = samples()
+        if next_to is not None:
+            conditions = (
+                seen.intercept_condition(model, next_to == k) for k in range(next_to.max() + 1)
+            )
+            own_reach = [one.reach(certificate.gap) + seen.moved for one in conditions]
+            return own._replace(intercept=np.array(own_reach))
         if model.width > 1:
             between = _between(model, seen, certificate.gap) + 2.0 * seen.moved
             return own._replace(between=between, intercept=between.mean(axis=1))
@@ -213,10 +230,13 @@ class _SamplesOfModel(NamedTuple):
 
         return make
 
-    def intercept_condition(self, model: _Model) -> InterceptCondition:
-        return InterceptCondition(
-            model.loss, model.y, self.c, self.z, self.a, self.room + self.error
-        )
+    def intercept_condition(self, model: _Model, part: Any = None) -> InterceptCondition:
+        """The condition from all samples, or from those of a mask."""
+        columns = model.y, self.c, self.z, self.a, self.room + self.error
+        if part is not None:
+            y, c, *rest = (column[part] for column in columns)
+            columns = y, storage.as_shares(c), *rest
+        return InterceptCondition(model.loss, *columns)
 
 
 def row_squares(X: Any, weights: Floats) -> Floats:

@@ -62,9 +62,13 @@ class Tuning:
     settled_share: float = 1e-10
 
     # --- free_features.py ---
-    # A free column counts as independent if others leave more than this share of it unexplained:
-    # below it, no search for a balance would end. Not measured.
-    independent_share: float = 1e-5
+    # Searches for a balance take free columns as they are if others leave more than this share of
+    # each unexplained, else orthogonal ones. In large sparse data, where there are no others, a
+    # column that leaves less counts as dependent. Not measured.
+    independent_share: float = 1e-3
+    # A free column counts as independent if others leave more than this share of it unexplained.
+    # Below it the bound on what an exact balance moves would not hold in float64.
+    least_share: float = 1e-12
     # Dependent columns are looked for among combinations with multiples of 1/1024, which covers
     # one-hot codes and their sums.
     combination_denominator: int = 1024

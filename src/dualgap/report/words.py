@@ -9,7 +9,7 @@ import numpy as np
 
 from dualgap.proof.goal import ratio, reference, relative_words
 from dualgap.run.recording import Frame, Spread
-from dualgap.run.solution import REMEDY, Solution, counted
+from dualgap.run.solution import Solution, counted
 
 _ROUNDING_SHARE = 1e-6  # of the gap: smaller contributions are rounding errors; not measured
 
@@ -87,7 +87,7 @@ def _target(solution: Solution) -> str:
         words += f"The gap is {proof.gap / solution.target:.2g} times the target"
         words += f"{_way(solution)}. "
     words += "The bound holds all the same. "
-    return words + REMEDY.get(solution.status, "")
+    return words + solution.remedy
 
 
 def _tol(solution: Solution) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from dualgap.linalg.validate import Floats
+from dualgap.proof.free_features import near_columns
 from dualgap.proof.prove import find_proof
 from dualgap.run.checkpoint import Checkpoint
 from dualgap.run.interrupt import deferred
@@ -51,17 +52,19 @@ def _proven(loop: Loop, status: Status) -> Solution:
     proof, dual = found[:2]
     target = loop.goal.gap(proof.dual)
     own, intercept = problem.split(coef)
+    solved = proof.gap <= target
     return Solution(
         coef=own,
         intercept=intercept,
         dual=problem.shaped(dual),
         certificate=proof,
         history=loop.history,
-        status=Status.CONVERGED if proof.gap <= target else status,
+        status=Status.CONVERGED if solved else status,
         method="",
         target=target,
         passes=loop.passes,
         interrupted=interrupted,
+        near=() if solved else near_columns(problem),
         problem=problem,
         proof=found if loop.is_published else None,
     )

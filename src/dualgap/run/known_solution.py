@@ -12,6 +12,7 @@ from dualgap.linalg.validate import Floats
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 from dualgap.proof import terms
+from dualgap.proof.free_features import near_columns
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
 from dualgap.run.solution import History, Solution, Status
@@ -27,6 +28,8 @@ def known_solution(
     method: str = "closed form",
 ) -> Solution | None:
     """The solution with these coefficients; None if its proven gap misses ``tol``.
+
+    But where free columns depend on each other up to rounding, no run could prove more.
 
     ``published`` gives the coefficients that will be shown for these, as for ``solve``. The dual
     point is −φ'(Xw). The history has a row for the null model and one for the solution.
@@ -50,7 +53,9 @@ def known_solution(
         found = find_proof(problem, w, dual, target, z)
         proof, dual = found[:2]
         target = goal.gap(proof.dual)
-    if not proof.gap <= target:
+    solved = proof.gap <= target
+    hopeless = problem.features.free.all() and problem.unpenalised.collinear
+    if not (solved or hopeless):
         return None
     history, least = History(), problem.least
     history.append(0.0, 0.0, 0, 0, 0.0, 0.0, least + problem.scale, least, problem.scale)
@@ -63,10 +68,11 @@ def known_solution(
         dual=problem.shaped(dual),
         certificate=proof,
         history=history,
-        status=Status.CONVERGED,
+        status=Status.CONVERGED if solved else Status.STALLED,
         method=method,
         target=target,
         passes=1.0,
+        near=() if solved else near_columns(problem),
         problem=problem,
         proof=found,
     )

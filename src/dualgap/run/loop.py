@@ -21,9 +21,10 @@ from dualgap.proof.certificate import (
     evaluate,
 )
 from dualgap.proof.dual_point import FLOAT64
+from dualgap.proof.free_features import near_columns
 from dualgap.proof.goal import Goal
 from dualgap.proof.prove import find_proof
-from dualgap.run.epochs import Epochs
+from dualgap.run.epochs import TUNING, Epochs
 from dualgap.run.giving_up import FailedProofs, RoundingFloor
 from dualgap.run.loop_state import state_of
 from dualgap.run.snapshot import Snapshot
@@ -192,12 +193,20 @@ class Loop(Epochs, FailedProofs):
             return Status.CALLBACK
         if self.interrupted():
             return Status.INTERRUPTED
-        if self.is_stalled() or self.floor.is_reached(self.gap, self.primal):
+        if self.is_stalled() or self.floor.is_reached(self.gap, self.primal) or self._crawls():
             return Status.STALLED
         rounds = self.rounds if self.run.rounds is None else self.run.rounds
         if rounds >= self.max_epochs:
             return Status.MAX_EPOCHS
         return Status.MAX_SECONDS if self.is_out_of_time() else None
+
+    def _crawls(self) -> bool:
+        """Whether columns without a penalty that nearly depend on each other make all this useless:
+        coefficients then grow for ever, and the objective hardly falls."""
+        rounds = TUNING.crawling_rounds
+        if self.rounds % rounds or len(self.history) <= rounds or not near_columns(self.problem):
+            return False
+        return bool(self.gap > TUNING.improvement * self.history.gap[-1 - rounds])
 
     def _may_end(self) -> bool:
         """Whether the run has done anything: under a strong penalty even zero coefficients can be
@@ -212,7 +221,7 @@ class Loop(Epochs, FailedProofs):
         products = self._known_products()
         self.release_pair()
         self.run.release_memory()
-        if self._prove_published(products[0]):
+        if self._prove_published(*products):
             return Status.CONVERGED
         found = self._checked_proof()
         if found is None:
@@ -238,15 +247,15 @@ class Loop(Epochs, FailedProofs):
             return None
         return as_proof(self.problem, found)
 
-    def _prove_published(self, z: Floats | None) -> bool:
+    def _prove_published(self, z: Floats | None, u: Floats | None) -> bool:
         """Whether the coefficients that will be published reach the target, if these are others
-        than the best ones. ``z``: the product of the best ones, if it is known."""
+        than the best ones. ``z`` and ``u``: the products of the best pair, if they are known."""
         coef, dual = self.best
         shown = None if self.published is None else self.published(self.problem, coef, z)
         self.is_published = shown is None
         if shown is None:
             return False
-        found = find_proof(self.problem, shown, dual, self.target)
+        found = find_proof(self.problem, shown, dual, self.target, u=u)
         reached = found.certificate.gap <= self.goal.gap(found.certificate.dual)
         if reached:
             self.proof, self.best, self.is_published = found, (shown, found.dual), True

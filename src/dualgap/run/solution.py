@@ -34,6 +34,20 @@ REMEDY = {
 }
 
 
+def of_near_columns(near: tuple[int, ...]) -> str:
+    """What helps where these columns of X, without a penalty, nearly follow from others."""
+    if len(near) == 1:
+        return (
+            f"Column {near[0]} of X has no penalty and nearly follows from others: drop it, or use "
+            "a small penalty."
+        )
+    names = ", ".join(map(str, near[:5])) + (", ..." if len(near) > 5 else "")
+    return (
+        f"Columns {names} of X have no penalty and nearly follow from others: drop some of them, "
+        "or use a small penalty."
+    )
+
+
 def counted(number: float) -> str:
     """How many passes there were, as people write it."""
     return f"{number:,.0f}" if number >= 99.95 else f"{number:.3g}"
@@ -112,8 +126,9 @@ class Solution:
     by updates and by the sampling. ``settings`` are the arguments of ``solve`` that were not its
     defaults, as one would write them; None if they are not known. ``interrupted`` says whether
     Ctrl-C came during the run, which may have converged all the same: callers with further runs
-    should stop. ``problem`` is what was solved, and ``proof`` what the certificate rests on, if
-    the coefficients are those that ``published`` asks for; copies elsewhere are without them.
+    should stop. ``near``: columns without a penalty that nearly follow from others, if the run has
+    missed its target. ``problem`` is what was solved, and ``proof`` what the certificate rests on,
+    if the coefficients are those that ``published`` asks for; copies elsewhere are without them.
     """
 
     coef: Floats = field(repr=False)
@@ -127,6 +142,7 @@ class Solution:
     passes: float
     settings: dict[str, str] | None = field(default=None, repr=False)
     interrupted: bool = field(default=False, repr=False)
+    near: tuple[int, ...] = field(default=(), repr=False)
     problem: Any = field(default=None, repr=False)
     proof: Any = field(default=None, repr=False)
 
@@ -159,8 +175,12 @@ class Solution:
         words = f"{self.certificate} after {counted(self.passes)} passes. {self.status}"
         if not self.converged:
             words += f" Target gap {self.target:.1e}."
-        remedy = REMEDY.get(self.status)
-        return words if remedy is None else f"{words} {remedy}"
+        return f"{words} {self.remedy}".rstrip()
+
+    @property
+    def remedy(self) -> str:
+        """What could help, if the run has missed its target."""
+        return of_near_columns(self.near) if self.near else REMEDY.get(self.status, "")
 
     def save_proof(self, path: Any) -> Path:
         """Write a proof file that ``dgcheck DATA PROOF`` checks without this library."""

@@ -1,7 +1,8 @@
 """Results of statsmodels: sums of losses without a penalty, on the data that the results hold.
 
 The objective is Σ s r² for squares and −log L otherwise, up to a constant.
-A constant column is the intercept. Of fits with a penalty only ``fit_regularized`` of ``Logit`` and
+A constant column is the intercept. An ``OrderedModel`` has −log L of
+ordinal regression. Of fits with a penalty only ``fit_regularized`` of ``Logit`` and
 ``Poisson`` keeps its strength: −log L + Σ_j alpha_j |w_j|.
 """
 
@@ -20,6 +21,8 @@ from dualgap.estimators.foreign.fitted_model import (
     unreadable,
 )
 from dualgap.estimators.foreign.fitted_problem import FittedProblem, fitted_sum, mixed
+from dualgap.penalties import L2, Weighted
+from dualgap.problem.ordinal import ordinal_problem, rows_of
 
 _MODELS = {"OLS": "squared", "WLS": "squared", "Logit": "logistic", "Poisson": "poisson"}
 _FAMILIES = {
@@ -40,6 +43,9 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     results = getattr(model, "_results", model)
     if not (hasattr(results, "params") and hasattr(results, "model")):
         raise ValueError(f"{name} is not fitted yet: give certify what its fit() returns")
+    if _name(results.model) == "OrderedModel":
+        yield _ordinal(results, X, y, sample_weight)
+        return
     loss = _loss(results.model)
     alpha = _alpha(results)
     if sample_weight is not None:
@@ -66,6 +72,27 @@ def read(name: str, model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[
     )  # fmt: skip
 
 
+def _ordinal(results: Any, X: Any, y: Any, sample_weight: Any) -> FittedProblem:
+    """An ``OrderedModel`` with logistic errors: −log L, whose rows are two for most samples."""
+    model = results.model
+    if getattr(model.distr, "name", "") != "logistic":
+        raise unreadable("OrderedModel of statsmodels", 'it can read distr="logit" alone')
+    if sample_weight is not None:
+        raise ValueError("sample_weight: OrderedModel of statsmodels has none; leave it out")
+    p, classes = model.k_vars, model.k_levels
+    params = np.asarray(results.params, dtype=np.float64)
+    data = checked_fit(
+        "OrderedModel", results, model.exog if X is None else X, model.endog, None, params[:p], 0.0
+    )
+    codes = np.asarray(model.endog) if y is None else np.searchsorted(model.labels, np.ravel(y))
+    rows, offset = rows_of(codes, classes), getattr(model, "offset", None)
+    offset = None if offset is None else np.asarray(offset, dtype=np.float64)
+    base = Weighted(L2(), np.zeros(p))
+    problem = ordinal_problem(data.X, codes, classes, rows, base, 1.0, None, offset)
+    coef = np.append(params[:p], np.exp(params[p + 1 :]))
+    return FittedProblem(problem, coef, -float(params[p]), float(len(rows.samples)))
+
+
 def _name(model: Any) -> str:
     for base in type(model).__mro__:
         if base.__module__.split(".")[0] == "statsmodels":
@@ -77,7 +104,10 @@ def _loss(model: Any) -> str:
     name = _name(model)
     if name in _MODELS:
         return _MODELS[name]
-    known = "OLS, WLS, Logit, Poisson, and GLM with the families Gaussian, Binomial and Poisson"
+    known = (
+        "OLS, WLS, Logit, Poisson, OrderedModel, and GLM with the families Gaussian, Binomial and "
+        "Poisson"
+    )
     if name != "GLM":
         raise unreadable(f"{name} of statsmodels", f"of statsmodels it can read {known}")
     family = type(model.family).__name__, type(model.family.link).__name__

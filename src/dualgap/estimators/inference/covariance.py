@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.estimators.inference.information import InformationSums
 from dualgap.linalg.validate import Floats, unknown
 
 KINDS = ("model", "HC0", "HC1", "HC2", "HC3", "cluster")
@@ -33,7 +32,7 @@ class Covariance(NamedTuple):
 
 
 def covariance(
-    sums: InformationSums,
+    sums: Any,
     w: Floats,
     curvature: Floats,
     kind: str,
@@ -44,6 +43,7 @@ def covariance(
 ) -> Covariance:
     """The covariance at ``w``, the coefficients and intercept of centred features.
 
+    ``sums``: ``InformationSums``, or ``OrderedSums`` for classes in an order.
     ``curvature``: the diagonal of Λ. ``scaled``: whether the dispersion must be estimated.
     """
     gradient, hessian = sums.gradient_and_hessian()
@@ -68,13 +68,13 @@ def covariance(
     else:
         meat = _meat(sums, kind, clusters, inverse, freedom, least_squares=least_squares)
         matrix = inverse @ meat @ inverse
-    back = _uncentred(sums)
+    back = sums.uncentred()
     return Covariance(
         back @ matrix @ back.T, dispersion, freedom, back @ (inverse @ gradient), identified
     )
 
 
-def _dispersion(sums: InformationSums, freedom: float) -> float:
+def _dispersion(sums: Any, freedom: float) -> float:
     if freedom <= 1e-6 * sums.total:
         raise ValueError(
             f"no degrees of freedom are left to estimate the dispersion: {sums.total:g} samples "
@@ -84,7 +84,7 @@ def _dispersion(sums: InformationSums, freedom: float) -> float:
 
 
 def _meat(
-    sums: InformationSums,
+    sums: Any,
     kind: str,
     clusters: Any,
     inverse: Any,
@@ -100,7 +100,7 @@ def _meat(
             raise ValueError("groups: standard errors by cluster need at least two clusters")
         factor = count / (count - 1.0) * (n - 1.0) / freedom
         return factor * sums.products_of_clusters(places, count)
-    factors = np.ones(sums.problem.n)
+    factors = np.ones(len(sums.weights))
     if kind in _OF_LEVERAGES:
         if not least_squares:
             raise ValueError(f'covariance="{kind}" is for least squares; use "HC1"')
@@ -108,17 +108,6 @@ def _meat(
         factors = 1.0 / (np.sqrt(rest) if kind == "HC2" else rest)
     factor = n / freedom if kind == "HC1" else 1.0
     return factor * sums.products_of_slopes(factors)
-
-
-def _uncentred(sums: InformationSums) -> Any:
-    """From coefficients of centred features to those of the user: the intercept moves."""
-    size, width = sums.problem.d * sums.width, sums.width
-    back = np.eye(size)
-    if sums.intercept:
-        for k in range(width):
-            last = size - width + k
-            back[last, k : size - width : width] = -sums.centre
-    return back
 
 
 def check_kind(kind: Any, groups: Any, n: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dualgap.linalg.validate import Floats
 from dualgap.losses.offset import own_classes
 from dualgap.losses.targets import mean
 from dualgap.problem import Problem
@@ -38,16 +39,25 @@ class InformationSums:
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Some samples at a time: where they stand, and their centred features, dense."""
-        n, p = self.X.shape
-        size = max(1, _NUMBERS_AT_ONCE // max(p, 1))
-        for first in range(0, n, size):
-            some = slice(first, min(first + size, n))
-            block = self.X[some]
-            block = block.toarray() if sparse.issparse(block) else np.asarray(block)
-            block = block.astype(np.float64) - self.centre
-            if self.intercept:
-                block = np.column_stack([block, np.ones(len(block))])
-            yield some, block
+        for some, block in dense_blocks(self.X, self.centre):
+            yield some, np.column_stack([block, np.ones(len(block))]) if self.intercept else block
+
+    def centred(self, w: Floats) -> Floats:
+        """The same model for centred features, given and returned flat."""
+        W = w.reshape(self.problem.d, self.width).copy()
+        if self.intercept:
+            W[-1] += self.centre @ W[:-1]
+        return W.ravel()
+
+    def uncentred(self) -> Any:
+        """From coefficients of centred features to those of the user: the intercept moves."""
+        size, width = self.problem.d * self.width, self.width
+        back = np.eye(size)
+        if self.intercept:
+            for k in range(width):
+                last = size - width + k
+                back[last, k : size - width : width] = -self.centre
+        return back
 
     def gradient_and_hessian(self) -> tuple[Any, Any]:
         """Σ s x φ' and Σ s x xᵀ φ''."""
@@ -96,6 +106,17 @@ class InformationSums:
     def _scores(self, some: slice, block: Any) -> Any:
         scores = block[:, :, None] * self.slopes[some][:, None, :]
         return scores.reshape(len(block), -1)
+
+
+def dense_blocks(X: Any, centre: Floats) -> Iterator[tuple[slice, Any]]:
+    """Some rows of X at a time: where they stand, and what they are less the centre, dense."""
+    n, p = X.shape
+    size = max(1, _NUMBERS_AT_ONCE // max(p, 1))
+    for first in range(0, n, size):
+        some = slice(first, min(first + size, n))
+        block = X[some]
+        block = block.toarray() if sparse.issparse(block) else np.asarray(block)
+        yield some, block.astype(np.float64) - centre
 
 
 def _slopes_and_bends(problem: Problem, z: Any) -> tuple[Any, Any]:

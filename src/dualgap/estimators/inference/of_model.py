@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dualgap.estimators.inference.covariance import Covariance, check_kind, covariance
 from dualgap.estimators.inference.information import InformationSums
+from dualgap.estimators.inference.ordered import OrderedSums
 from dualgap.estimators.inference.summary import CoefficientTable, check_confidence
 from dualgap.penalties.structure import has_barrier
+from dualgap.penalties.thresholds import base_shape
 from dualgap.problem import Problem
 from dualgap.problem.intercept import joined
 
@@ -50,9 +53,7 @@ def _tighter(tol: float, far: float) -> float:
 def refuse(problem: Problem, model: Any, kind: str) -> None:
     """Raise if standard errors would mean nothing for this loss or penalty."""
     name = type(model).__name__
-    if has_barrier(problem.feature_penalty):
-        raise ValueError(f"{name}.summary is for two classes: more have no standard errors yet")
-    shape = problem.penalty_shape
+    shape = _shape(problem)
     if shape is None or shape.kinked:
         raise ValueError(
             f"{name}.summary: standard errors and Wald intervals are not valid for coefficients "
@@ -88,26 +89,24 @@ def _summary(
     confidence: float,
     clusters: Any,
 ) -> CoefficientTable:
-    coef = np.asarray(fit.coef, dtype=np.float64).reshape(problem.p, problem.width)
-    intercept = np.atleast_1d(np.asarray(fit.intercept, dtype=np.float64))
-    sums = InformationSums(
-        problem, problem.given, coef, intercept, free_intercept=problem.intercept is True
-    )
+    ordered = has_barrier(problem.feature_penalty)
+    read = _of_thresholds if ordered else _of_coefficients
+    sums, w, names = read(problem, model, fit, features)
+    curvature = _penalty_curvature(problem, len(w))
     _refuse_other_data(problem, fit)
     likelihood = getattr(problem.loss, "likelihood", None)
-    w = np.vstack([coef, intercept]) if problem.has_intercept else coef
     found = covariance(
         sums,
-        _centred(w, sums),
-        _penalty_curvature(problem, sums.total),
+        sums.centred(w),
+        curvature,
         kind,
         clusters,
         scaled=likelihood == "up to scale",
         least_squares=getattr(problem.loss, "quadratic", False),
     )
     return CoefficientTable(
-        names=tuple(_names(problem, features)),
-        coef=w.ravel(),
+        names=names,
+        coef=w,
         covariance=found.matrix,
         identified=found.identified,
         kind=kind if kind != "model" else "of the model",
@@ -117,7 +116,7 @@ def _summary(
         distribution="t" if likelihood == "up to scale" else "z",
         confidence=confidence,
         fit_error=_fit_error(found),
-        notes=tuple(_notes(problem, found)),
+        notes=tuple(_notes(problem, found, penalised=bool(curvature.any()))),
     )
 
 
@@ -128,22 +127,41 @@ def _refuse_other_data(problem: Problem, fit: Any) -> None:
         raise ValueError("the training data have changed since the fit: fit again")
 
 
-def _penalty_curvature(problem: Problem, total: float) -> Any:
-    """Λ: the penalty is worth Σs times λ, since losses are summed here."""
-    shape = problem.penalty_shape
-    assert shape is not None  # else it was refused
-    curvature = total * problem.lam * shape.l2
+def _of_coefficients(problem: Problem, model: Any, fit: Any, features: list[str]) -> Any:
+    """Sums over the samples; coefficients and intercept, flat; and their names."""
+    coef = np.asarray(fit.coef, dtype=np.float64).reshape(problem.p, problem.width)
+    intercept = np.atleast_1d(np.asarray(fit.intercept, dtype=np.float64))
+    sums = InformationSums(
+        problem, problem.given, coef, intercept, free_intercept=problem.intercept is True
+    )
+    w = np.vstack([coef, intercept]) if problem.has_intercept else coef
+    return sums, w.ravel(), tuple(_names(problem, features))
+
+
+def _of_thresholds(problem: Problem, model: Any, fit: Any, features: list[str]) -> Any:
+    """The same for classes in an order, with thresholds in place of an intercept."""
+    arguments, labels = model._ordered(fit)
+    between = (f"{low}/{high}" for low, high in pairwise(labels))
+    return OrderedSums(*arguments), np.concatenate(arguments[-2:]), (*features, *between)
+
+
+def _shape(problem: Problem) -> Any:
+    """The penalty on coefficients as numbers; None if it has no such form or is not smooth."""
+    if has_barrier(problem.feature_penalty):
+        return base_shape(problem.penalty, problem.d)
+    return problem.penalty_shape
+
+
+def _penalty_curvature(problem: Problem, count: int) -> Any:
+    """Λ: the penalty is worth the sum of weights times λ, since losses are summed here."""
+    total = problem.n if problem.s is None else float(np.sum(problem.s))
+    curvature = total * problem.lam * _shape(problem).l2  # else it was refused
+    if has_barrier(problem.feature_penalty):
+        own = np.flatnonzero(problem.feature_penalty.rates == 0.0)  # the others are gaps
+        return np.append(curvature[own], np.zeros(count - len(own)))
     if problem.has_intercept:
         curvature[problem.p * problem.width :] /= problem.constant**2
     return curvature
-
-
-def _centred(w: Any, sums: InformationSums) -> Any:
-    """The same model for centred features, flat."""
-    w = w.copy()
-    if sums.intercept:
-        w[-1] += sums.centre @ w[:-1]
-    return w.ravel()
 
 
 def _fit_error(found: Covariance) -> float:
@@ -160,9 +178,8 @@ def _names(problem: Problem, features: list[str]) -> Iterator[str]:
             yield from (f"{label}: {name}" for label in problem.classes)
 
 
-def _notes(problem: Problem, found: Covariance) -> Iterator[str]:
-    shape = problem.penalty_shape
-    if shape is not None and shape.l2.any():
+def _notes(problem: Problem, found: Covariance, *, penalised: bool) -> Iterator[str]:
+    if penalised:
         yield "Penalised: standard errors of the shrunken coefficients, whose bias they ignore."
     if problem.width > 1:
         yield "A feature's coefficients have a mean of 0 over the classes: test differences."

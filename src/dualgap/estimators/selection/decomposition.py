@@ -34,7 +34,7 @@ class Decomposition:
     """The decomposition of centred data; solutions are then cheap for each alpha.
 
     ``left``     U, if there are at most as many samples as features or there was an SVD, else None
-    ``right``    V/σ in the other case
+    ``right``    V/σ in the other case, or if there was an SVD, since XᵀU/σ² has larger errors
     ``squares``  σ² > 0
     Sparse X is not made dense, unless it is small: only dense data have an SVD.
     """
@@ -50,7 +50,7 @@ class Decomposition:
         self.intercept = intercept
         self.shares = weights / self.total if intercept else np.zeros(self.n)
         self.left: Floats | None = None
-        self.right: Floats = np.empty((0, 0))
+        self.right: Any = None
         self._inner, self._inner_of = np.empty(0), np.empty(0)
         self._centred: Floats | None = None  # all rows of √s(x − x̄), if they are small
         self._products_of_rows: Floats | None = None  # their Gram matrix, if it is known
@@ -133,9 +133,10 @@ class Decomposition:
             if wide and self.intercept:
                 self.rest = self._mean_of_centred()
             centred = self.rows(slice(0, self.n))
-            self.left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+            left, sizes, rows = np.linalg.svd(centred, full_matrices=False)
             used = sizes > max(self.n, self.p) * EPS * sizes.max(initial=0.0)
-            self.left, self.squares = self.left[:, used], sizes[used] ** 2
+            self.left, self.squares = left[:, used], sizes[used] ** 2
+            self.right = rows[used].T / sizes[used]
             return
         self.squares = squares[used]
         if wide:
@@ -176,7 +177,7 @@ class Decomposition:
         shrunk = inner[None] / (self.squares[None, :, None] + alphas[:, None, :])
         columns = np.moveaxis(shrunk, 1, 0).reshape(len(self.squares), alphas.size)
         with single_threaded_blas():
-            if self.left is None:
+            if self.right is not None:
                 coefs = self.right @ (self.squares[:, None] * columns)
             else:
                 dual = self.root[:, None] * (self.left @ columns)

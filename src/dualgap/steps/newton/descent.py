@@ -62,7 +62,7 @@ class Descent:
         """Make a Newton step; returns its length, relative to that of the model."""
         most, factor = TUNING.most_damping, TUNING.damping_factor
         absurd = TUNING.absurd_decrease * self.problem.scale
-        before, slope_before = self.w, self.u
+        before, slope_before, last = self.w, self.u, self.decrement
         along: Floats | None = None
         with single_threaded_blas():
             goal = self._estimated_goal()
@@ -78,6 +78,8 @@ class Descent:
                     self.damping = min(factor * self.damping, most)
                     goal = self._model_minimum(hessian)
         length = self.move_towards(goal, along)
+        if self.decrement > TUNING.rough_progress * last and not self.losses.is_exact:
+            self.losses.is_exact, self.losses.known = True, None
         # Nearly singular systems send Newton steps against bounds and kinks.
         change = factor if length < TUNING.blocked_step else 1.0 / factor
         self.damping = min(max(self.damping * change, TUNING.least_damping), most)

@@ -41,6 +41,8 @@ class Response(NamedTuple):
 class SmoothLosses:
     """The losses of all samples, with kinks rounded off."""
 
+    is_exact = True  # else Hessians of float32 data have the precision of these
+
     def __init__(self, problem: Problem, a: Floats, width: float) -> None:
         """``width`` of the kinks, 0 if there are none."""
         self.problem, self.a = problem, a
@@ -73,7 +75,8 @@ class SmoothLosses:
         if not (problem.loss.quadratic and len(problem.free_places)):
             return response
         a = balanced(problem, Pair(w, response.b, response.z, np.empty(0)))
-        most = TUNING.rounding_of_balance * self.distance(a, np.zeros(len(a)))
+        rounding = TUNING.rounding_of_balance if self.is_exact else TUNING.rough_balance
+        most = rounding * self.distance(a, np.zeros(len(a)))
         return response._replace(b=a) if self.distance(a, response.b) <= most else response
 
     def curvatures(self, z: Floats) -> Floats:
@@ -110,7 +113,7 @@ class SmoothLosses:
         weights = self.curvatures(at.z)
         matrix = self._updated(weights)
         if matrix is None:
-            matrix = gram(self.problem, weights)
+            matrix = gram(self.problem, weights, rough=not self.is_exact)
         self.known = weights, matrix
         return matrix
 
@@ -140,7 +143,9 @@ class SmoothLosses:
 
     def restricted_to(self, problem: Problem, samples: Any) -> SmoothLosses:
         """The losses of some samples, which are those of ``problem``."""
-        return SmoothLosses(problem, self.a[samples], self.q)
+        some = SmoothLosses(problem, self.a[samples], self.q)
+        some.is_exact = self.is_exact
+        return some
 
     def multiplier_move(self, b: Floats) -> float:
         """How far b is from the multipliers, in units of the objective."""
@@ -167,11 +172,12 @@ class SmoothLosses:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint has to store."""
-        return {name: getattr(self, name) for name in ("a", "q", "least", "known")}
+        return {name: getattr(self, name) for name in ("a", "q", "least", "known", "is_exact")}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.a = vector(state, "a", self.problem.n)
         self.q, self.least = state["q"], state["least"]
+        self.is_exact = state.get("is_exact", True)  # unknown to older versions
         if state["known"] is not None:
             weights, matrix = state["known"]
             size = self.problem.d
@@ -225,7 +231,10 @@ def losses_of(problem: Problem, dual: Floats | None) -> SmoothLosses:
     a = dual_start(problem, dual)
     if problem.width > 1:
         return BlockLosses(problem)
-    return SmoothLosses(problem, a, 0.0 if problem.loss.differentiable else first_width(problem))
+    width = 0.0 if problem.loss.differentiable else first_width(problem)
+    losses = SmoothLosses(problem, a, width)
+    losses.is_exact = problem.X.dtype != np.float32
+    return losses
 
 
 @kernel

@@ -85,6 +85,7 @@ class Tuning:
 
     # A move of the dual point below this share of its length is rounding. Not measured.
     rounding_of_balance: float = 1e-10
+    rough_balance: float = 1e-6  # ... with the precision of float32
 
     # --- the line search (descent.py) ---
 
@@ -107,6 +108,9 @@ class Tuning:
     # lets singular systems send them astray. Not measured.
     first_damping: float = 1e-9
     least_damping: float = 1e-12
+    # Hessians of float32 data have the precision of float32 until a step has left more than this
+    # share of the decrement of the one before.
+    rough_progress: float = 0.5
     most_damping: float = 1e-4
     damping_factor: float = 100.0
     # A step below this length, or a predicted decrease above so many P(0), calls for more damping.

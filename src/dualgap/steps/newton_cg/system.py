@@ -81,6 +81,7 @@ class System:
 
     def _solve_whole(self, at: Curvature, gradient: Floats, quadratic: Floats) -> Floats:
         H = self.whole_hessian(at)
+        _pin_what_classes_share(H, quadratic)
         diagonal = np.maximum(np.diag(H), 0.0) + quadratic.ravel()
         return solve_scaled(H, diagonal, -gradient.ravel()).reshape(gradient.shape)
 
@@ -149,6 +150,19 @@ class System:
         elif length >= 1.0:
             self.damping /= TUNING.damping_factor
             self.damping *= self.damping > TUNING.least_damping
+
+
+def _pin_what_classes_share(H: Floats, quadratic: Floats) -> None:
+    """Curvature along moves of a free feature that are the same for all classes.
+
+    Losses and gradients are 0 along them, so that no step changes but for rounding errors, which
+    would be divided by next to nothing.
+    """
+    blocks = H.reshape(quadratic.shape * 2)
+    for j in np.flatnonzero(~quadratic.any(axis=1)):
+        own = blocks[j, :, j, :]
+        h = np.maximum(np.diag(own), 0.0)  # 0 for a class that no sample has: it stays where it is
+        own += np.outer(h, h / max(h.sum(), np.finfo(float).tiny))
 
 
 def solves_directly(problem: Problem) -> bool:
