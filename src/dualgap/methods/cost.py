@@ -22,7 +22,7 @@ from dualgap.steps.newton.systems import Seconds, solves_by_products
 class Tuning:
     """Seconds of the parts, in one thread, and how often each is repeated.
 
-    Fitted to 62 random problems with an intercept (200 to 23,000 samples, 65 to 19,000 features,
+    Fitted to 59 random problems with an intercept (200 to 23,000 samples, 65 to 19,000 features,
     dense and sparse, more than half of them with columns of very different size; C = 0.01 to 100):
     most costs are met within a factor of two. Problems of another seed: docs/decisions/.
     """
