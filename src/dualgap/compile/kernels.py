@@ -5,7 +5,7 @@
              or matrix is a ``NamedTuple`` whose methods are its rules; no registration needed.
 ``kernel``   a compiled loop, cached on disk.
 ``ordered_kernel``  one whose rounding errors a proof counts on.
-``inner``    a long function that only kernels call.
+``inner``    a long function that only kernels call; ``ordered_inner`` one that ordered kernels do.
 ``helper``   a small scalar function that rules call; ``careful`` and ``ordered`` one that cancels
              on purpose.
 
@@ -96,6 +96,11 @@ def ordered(function: F) -> F:
 def inner(function: F) -> F:
     """A function too long to be inlined, which only kernels can call; it is cached with them."""
     return _called_by_kernels(function, "inner")
+
+
+def ordered_inner(function: F) -> F:
+    """The same as part of an ordered kernel."""
+    return _called_by_kernels(function, "ordered_inner")
 
 
 def kernel(function: F) -> F:

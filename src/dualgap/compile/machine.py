@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import platformdirs
@@ -37,6 +38,7 @@ _OPTIONS: dict[str, Any] = {
     "kernel": {**_LEAN, **_LOOP},
     "ordered_kernel": {**_LEAN, **_LOOP, "fastmath": {"contract", "nsz"}},
     "inner": {**_CALLED, **_LOOP, "forceinline": False},
+    "ordered_inner": {**_CALLED, **_LOOP, "fastmath": {"contract", "nsz"}, "forceinline": False},
     "helper": {**_CALLED, "forceinline": True},
     "careful": {**_CALLED, "fastmath": False, "error_model": "numpy"},
     "ordered": {
@@ -66,7 +68,25 @@ def cached(function: Any, kind: str) -> Any:
     compiled = numba.njit(**_OPTIONS[kind])(function)
     if isinstance(compiled, Dispatcher):
         compiled._cache = _cache_in(cache_folder(), function, _KernelCache)
+        cast(Any, compiled).compile = _without_collections(compiled.compile)
     return compiled
+
+
+def _without_collections(compile_or_load: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiler makes millions of objects, most of which live until it ends: Python would look
+    for garbage among them for an eighth of the time."""
+
+    @functools.wraps(compile_or_load)
+    def run(sig: Any) -> Any:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return compile_or_load(sig)
+        finally:
+            if collects:
+                gc.enable()
+
+    return run
 
 
 def signature(compiled: Any, args: Any) -> tuple[Any, ...]:

@@ -22,9 +22,9 @@ from dualgap.steps.newton.systems import Seconds, solves_by_products
 class Tuning:
     """Seconds of the parts, in one thread, and how often each is repeated.
 
-    Fitted to about 45 random problems with an intercept (300 to 20,000 samples, 20 to 3,000
-    features, dense and sparse, scaled, unscaled, correlated and far from 0; C = 0.01 to 100): most
-    costs are met within a factor of two or three.
+    Fitted to 59 random problems with an intercept (200 to 23,000 samples, 65 to 19,000 features,
+    dense and sparse, more than half of them with columns of very different size; C = 0.01 to 100):
+    most costs are met within a factor of two. Problems of another seed: docs/decisions/.
     """
 
     # --- seconds ---
@@ -41,9 +41,13 @@ class Tuning:
     # is its own model; Hessians of quadratic pieces are updated; for kinks there are several stages
     # whose steps see few samples.
     quadratic_steps: float = 1.0
-    smooth_steps: float = 3.0
-    piece_steps: float = 4.0
+    smooth_steps: float = 2.0
+    piece_steps: float = 2.0
     kink_steps: float = 10.0
+    # Of them so many are needed where λ is large for the data, all from this condition on; between
+    # them steps grow with its root. A start from a subsample leaves little to do if all is easy.
+    easy_share: float = 0.3
+    hard_condition: float = 100.0
     # Systems solved, and products with X (line searches, gap checks), for each of these steps.
     kink_systems: float = 10.0
     passes_of_a_step: float = 2.0
@@ -51,26 +55,44 @@ class Tuning:
     # the products before them cost), and what else a step takes, in products. Losses that are flat
     # where they are least take more steps if features are many for the samples and λ is small: then
     # each step meets other pieces (11 at a condition of 3, 1,000 × 1,000 numbers; 50 to 80 at
-    # 3,000). Huber's loss does not: 17 at 17,000.
-    product_steps: float = 6.0
-    product_steps_of_pieces: float = 10.0
+    # 3,000), half as many of a loss that is smooth. Huber's loss does not: 17 at 17,000.
+    product_steps: float = 5.0
+    product_steps_of_pieces: float = 6.0
+    product_steps_of_kinks: float = 20.0
+    meetings_of_pieces: float = 0.5
     # Features per sample from which small features count as well, since nearly all samples can be
     # fitted. With columns from 1e-3 to 1e3, 700 × 700 numbers take 12 Newton steps, or more than
     # 10,000 passes of sweeps, 500 × 700 take 51, or more than 300, and 300 × 700 take 266, or 60.
     few_samples: float = 2.0
+    # Tubes are met most where samples are nearly as many as features; where they are few, all
+    # can be fitted at once: 753 × 929 numbers 0.5 s by Newton steps, 0.14 by sweeps; 230 × 1,580
+    # 0.08 s, and more than 0.15.
+    meetings_of_tubes: float = 3.0
     overhead_of_a_step: float = 2e-4  # seconds, whatever the data are
-    products_of_a_system: float = 8.0
+    products_of_a_system: float = 4.0
+    # ... and so many times the root of the condition for each independent feature per sample, up to
+    # one: with columns of different size few directions are hard, among words thousands are.
+    products_of_directions: float = 10.0
     products_of_a_quadratic: float = 25.0
     factors_of_a_system: float = 2.0
     products_of_a_step: float = 4.0
 
     # --- sweeps ---
 
-    # Passes: so many, and a multiple of a power of the condition, the mean of q/γ (for kinks of q):
-    # a9a, w8a and rcv1 at C = 0.01 to 100 take 3 to 250.
+    # Passes: so many, and multiples of the condition, the mean of q/γ (for kinks of q), and of its
+    # root, which is more where the condition is small: with columns of different size they take
+    # 60 at a condition of 10, 200 at 50 and 400 to 3,000 at 100 to 200. Words and other data with
+    # many independent features for the samples take fewer (imdb, C = 100, squared hinge: 40).
     least_passes: float = 4.0
     more_passes: float = 10.0
-    power: float = 0.5
+    passes_of_condition: float = 5.0
+    onset: float = 50.0  # condition from which all of these are counted
+    concentrated: float = 40.0  # and samples per independent feature
+    # Of the first two so many times as many if kinks lie at the targets, where samples end.
+    tube_passes: float = 4.0
+    # The condition counts up to here if flat losses can fit nearly all samples: 316 × 810 numbers,
+    # 415 passes at 660; 226 × 335, 590 at 15,000.
+    fitted_condition: float = 300.0
     # Where samples are more than so many for each feature, many of them say the same: passes grow
     # with a power of that ratio.
     many_samples: float = 200.0
@@ -96,6 +118,7 @@ def newton_seconds(problem: Problem, tol: float) -> float:
         steps, systems = TUNING.kink_steps, TUNING.kink_systems
     else:
         steps = TUNING.piece_steps if hasattr(problem.loss, "face") else TUNING.smooth_steps
+        steps *= _share_of_steps(problem)
     step = seconds.gram + (systems - 1.0) * seconds.system
     step += TUNING.passes_of_a_step * _pass_seconds(problem)
     return float(TUNING.fixed + digits * steps * step)
@@ -107,18 +130,35 @@ def _seconds_of_products(problem: Problem, seconds: Seconds) -> float:
     other = TUNING.products_of_a_step * seconds.product
     if problem.loss.quadratic:
         return float(min(TUNING.products_of_a_quadratic * seconds.product, factors) + other)
-    pieces = hasattr(problem.loss, "face") or not problem.loss.differentiable
-    steps = TUNING.product_steps_of_pieces if pieces else TUNING.product_steps
+    smooth = problem.loss.differentiable
+    most = TUNING.product_steps_of_pieces if hasattr(problem.loss, "face") else TUNING.product_steps
+    steps = most * _share_of_steps(problem) if smooth else TUNING.product_steps_of_kinks
     if _may_be_flat(problem):
-        steps += _weighty_features(problem) / problem.n * _condition(problem) ** 0.5
-    system = min(TUNING.products_of_a_system * seconds.product, factors)
+        met = _weighty_features(problem) / problem.n * _condition(problem) ** 0.5
+        steps += TUNING.meetings_of_pieces * met if smooth else met
+    directions = min(_independent_features(problem) / problem.n, 1.0)
+    products = TUNING.products_of_directions * directions * _condition(problem) ** 0.5
+    system = min((TUNING.products_of_a_system + products) * seconds.product, factors)
     return float(steps * (system + other + TUNING.overhead_of_a_step))
+
+
+def _share_of_steps(problem: Problem) -> float:
+    """Of those that a smooth loss takes where λ is small."""
+    hard = min(_condition(problem) / TUNING.hard_condition, 1.0)
+    return float(TUNING.easy_share + (1.0 - TUNING.easy_share) * hard**0.5)
 
 
 def _weighty_features(problem: Problem) -> float:
     """How many features let a step meet other pieces: those of size, unless samples are few."""
     few = problem.n * TUNING.few_samples < problem.p
+    if _has_tube(problem) and problem.n < problem.p:
+        return _independent_features(problem) if few else TUNING.meetings_of_tubes * problem.d
     return float(problem.d) if few else _independent_features(problem)
+
+
+def _has_tube(problem: Problem) -> bool:
+    """Whether kinks lie at the targets, or near them."""
+    return bool(problem.loss.gamma == 0.0 and problem.targets.on_scale_of_y)
 
 
 def _may_be_flat(problem: Problem) -> bool:
@@ -133,7 +173,14 @@ def _may_be_flat(problem: Problem) -> bool:
 def sweeps_seconds(problem: Problem, tol: float) -> float:
     """Of a fit by sweeps."""
     condition = min(_condition(problem), _condition_of_few_samples(problem))
-    passes = TUNING.least_passes + TUNING.more_passes * condition**TUNING.power
+    tube = _has_tube(problem)
+    if problem.n < problem.p and not tube and _may_be_flat(problem):
+        condition = min(condition, TUNING.fitted_condition)
+    passes = TUNING.least_passes + TUNING.more_passes * condition**0.5
+    passes *= TUNING.tube_passes if tube else 1.0
+    few = min(problem.n / (TUNING.concentrated * _independent_features(problem)), 1.0)
+    hard = min(condition / TUNING.onset, 1.0) * few
+    passes += TUNING.passes_of_condition * condition * hard
     passes *= max(problem.n / (TUNING.many_samples * problem.d), 1.0) ** TUNING.many_power
     passes *= max(_digits(tol), 0.25) ** (2.0 if problem.loss.gamma == 0.0 else 1.0)
     return float(TUNING.fixed + passes * _pass_seconds(problem))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.compile.kernels import ordered_kernel
+from dualgap.compile.kernels import ordered_inner, ordered_kernel
 from dualgap.compile.rules import (
     conj,
     conj_size,
@@ -39,7 +39,7 @@ def sums_over_features(penalty: Any, lam: float, w: Any, u: Any, u_error: Any, p
     return values, conjs, gap, of_values, of_gap, of_conjs
 
 
-@ordered_kernel
+@ordered_inner
 def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
     values, conjs, gap = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     of_value, of_conj, part = np.empty(BATCH), np.empty(BATCH), np.empty(BATCH)
@@ -65,7 +65,7 @@ def _feature_terms(penalty: Any, lam: float, w: Any, u: Any, parts: Any) -> Any:
     return values[0] + values[1], conjs[0] + conjs[1], gap[0] + gap[1]
 
 
-@ordered_kernel
+@ordered_inner
 def _feature_errors(penalty: Any, lam: float, w: Any, u: Any, u_error: Any) -> Any:
     """Bounds on the rounding errors of the sums of values, of all parts, and of conjugates."""
     primal_error, gap_error, dual_error = 0.0, 0.0, 0.0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dualgap.compile.kernels import ordered_kernel
+from dualgap.compile.kernels import ordered_inner, ordered_kernel
 from dualgap.compile.rules import project
 from dualgap.compile.scalar import EPS
 from dualgap.linalg.dense import BLOCK
@@ -122,7 +122,7 @@ def _small_proof(
     return point, of_samples, sums_over_features(penalty, lam, w, u, error, feature_parts)
 
 
-@ordered_kernel
+@ordered_inner
 def _small_point(
     loss: Any,
     X: Any,
@@ -195,7 +195,7 @@ def _small_point(
     return share, if_exact, ballast, gap, dual
 
 
-@ordered_kernel
+@ordered_inner
 def _sum_and_square(values: Any) -> tuple[float, float]:
     """Σ v and Σ v²; four sums at a time, of which none waits for another."""
     s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -209,7 +209,7 @@ def _sum_and_square(values: Any) -> tuple[float, float]:
     return (s0 + s1) + (s2 + s3), (t0 + t1) + (t2 + t3)
 
 
-@ordered_kernel
+@ordered_inner
 def _balance(loss: Any, y: Any, c: Any, a: Any) -> bool:
     """Change ``a`` until Σ c a = 0 up to rounding: each entry by a share of the room that it has.
     Returns whether that share is small, so that this costs little."""
@@ -232,7 +232,7 @@ def _balance(loss: Any, y: Any, c: Any, a: Any) -> bool:
     return True
 
 
-@ordered_kernel
+@ordered_inner
 def _balance_exactly(
     loss: Any,
     X: Any,

@@ -19,18 +19,19 @@ _LEFT, _LEFT_LATER, _LEFT_IN_STAGES = (
 
 
 @inner
-def respond(loss: Any, y: Any, z: Any, a: Any, q: float, b: Any) -> None:
-    if q > 0.0:
-        for i in range(len(y)):
-            b[i] = dual_step(loss, a[i], z[i], q, y[i])
-    else:
+def respond(loss: Any, kinks: Any, y: Any, z: Any, a: Any, q: float, b: Any) -> None:
+    if kinks is None:
         for i in range(len(y)):
             b[i] = project(loss, -slope(loss, z[i], y[i]), y[i])
+    else:
+        for i in range(len(y)):
+            b[i] = dual_step(loss, a[i], z[i], q, y[i])
 
 
 @inner
 def search(
     loss: Any,
+    kinks: Any,
     data: Any,
     shape: Any,
     is_kinked: bool,
@@ -51,7 +52,7 @@ def search(
     for trial in range(_TRIALS + 1):
         for i in range(len(z)):
             next_z[i] = z[i] + length * along[i]
-        respond(loss, data.y, next_z, a, q, next_b)
+        respond(loss, kinks, data.y, next_z, a, q, next_b)
         steep = 0.0
         for i in range(len(z)):
             steep -= data.c[i] * next_b[i] * along[i]
@@ -71,7 +72,7 @@ def search(
             if is_kinked and high == 1.0 and fall <= -_ENOUGH * decrement:
                 for i in range(len(z)):
                     next_z[i] = z[i] + along[i]
-                respond(loss, data.y, next_z, a, q, next_b)
+                respond(loss, kinks, data.y, next_z, a, q, next_b)
                 return 1.0
         else:
             high, at_high = length, steep

@@ -140,8 +140,8 @@ class SmallNewtonRun(FullPassRun):
             tol, share = goal.tol * self.sharpness, float(relative)
             small = SmallGoal(share * tol, goal.least, tol * floor, goal.scale)
         return descend(
-            loss, float(loss.gamma), bool(loss.quadratic), self.data, tuple(self.shape),
-            self.shape.kinked, self.state_now, small, most,
+            loss, float(loss.gamma), _flag(loss.quadratic), _flag(not loss.differentiable),
+            self.data, tuple(self.shape), self.shape.kinked, self.state_now, small, most,
         )  # fmt: skip
 
     def refresh(self) -> None:
@@ -165,3 +165,8 @@ class SmallNewtonRun(FullPassRun):
         now.numbers[[0, 1]] = wider
         now.numbers[3], now.numbers[4] = 0.0, NOTHING  # a new stage, whose slopes are unknown
         return True
+
+
+def _flag(holds: bool) -> bool | None:
+    """As kernels take what is known when they are compiled."""
+    return True if holds else None
