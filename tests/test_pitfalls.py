@@ -192,6 +192,7 @@ def test_one_class_is_an_error(name):
         ALL[name]().fit(X, np.zeros(len(X)))
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_one_sample(name):
     model = ALL[name]().fit(np.array([[1.0, 2.0]]), np.array([3.0]))

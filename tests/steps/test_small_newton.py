@@ -52,8 +52,16 @@ def without_the_small_path(problem):
     return problem
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("loss", SCALAR)
+def pairs():
+    """Each loss with two kinds of penalty; the others, which compile anew, with three losses."""
+    some = ("squared", "hinge", "logistic")
+    for loss in SCALAR:
+        for penalty in PENALTIES:
+            if penalty in ("l2", "weighted") or loss in some:
+                yield loss, penalty
+
+
+@pytest.mark.parametrize(("loss", "penalty"), list(pairs()))
 def test_finds_the_optimum_of_newton_steps(loss, penalty):
     for intercept, weights in (
         (True, None),
